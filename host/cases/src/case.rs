@@ -2,7 +2,8 @@
 
 use super::expect::{Expect, get, present};
 use anyhow::{anyhow, ensure};
-use portcullis::policy::DependencyKey;
+use portcullis::Request;
+use portcullis::policy::{DependencyKey, PluginName};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Error, IntoDeserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -201,6 +202,23 @@ impl CaseCall {
             (None, Some(value)) => value.to_string(),
             (None, None) => "{}".to_owned(),
         }
+    }
+
+    /// Returns the tool's name with that of its plugin.
+    pub(super) fn full_name(&self, plugin: &PluginName) -> String {
+        format!("{plugin}.{}", self.tool)
+    }
+
+    /// Returns the request of the call, without a session.
+    pub(super) fn request(&self, plugin: &PluginName) -> Request {
+        let mut request = Request::new(self.full_name(plugin), self.sent_arguments());
+        if let Some(message) = &self.message {
+            request = request.message(message);
+        }
+        if let Some(agent) = &self.agent {
+            request = request.agent(agent);
+        }
+        request
     }
 }
 

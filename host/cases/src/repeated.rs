@@ -110,10 +110,9 @@ impl RepeatedCase<'_> {
     pub fn template(&self) -> anyhow::Result<CallTemplate> {
         let step = self.case.steps.first().context("the case makes no call")?;
         Ok(CallTemplate {
-            tool: format!("{}.{}", self.world.plugin, step.tool),
+            tool: step.full_name(&self.world.plugin),
             arguments: step.sent_arguments(),
-            message: step.message.clone(),
-            agent: step.agent.clone(),
+            request: step.request(&self.world.plugin),
             has_store: !self.case.grants.store.is_empty(),
         })
     }
@@ -148,8 +147,7 @@ pub struct CallTemplate {
     pub tool: String,
     /// The arguments.
     pub arguments: String,
-    message: Option<String>,
-    agent: Option<String>,
+    request: Request,
     has_store: bool,
 }
 
@@ -158,13 +156,6 @@ impl CallTemplate {
     /// so that the store is empty.
     pub fn request(&self, caller: usize, number: usize) -> Request {
         let session = if self.has_store { format!("bench-{caller}-{number}") } else { format!("bench-{caller}") };
-        let mut request = Request::new(self.tool.as_str(), self.arguments.as_str()).session(&session);
-        if let Some(message) = &self.message {
-            request = request.message(message);
-        }
-        if let Some(agent) = &self.agent {
-            request = request.agent(agent);
-        }
-        request
+        self.request.clone().session(&session)
     }
 }

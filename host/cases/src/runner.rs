@@ -11,7 +11,7 @@ use portcullis::events::{EventKind, Events, Progress};
 use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
 use portcullis::{Answer, Approver, Cancellation, Code, Compiler, Host};
-use portcullis::{Outcome, Question, Reply, Request};
+use portcullis::{Outcome, Question, Reply};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,15 +128,8 @@ impl CaseRunner {
     /// Makes the call of a step and collects its progress reports.
     async fn call(&self, host: &Host, step: &CaseCall) -> (Reply, Vec<Arc<Progress>>) {
         let cancellation = Cancellation::new();
-        let mut request = Request::new(format!("{}.{}", self.world.plugin, step.tool), step.sent_arguments())
-            .session(&self.session())
-            .cancellation(cancellation.clone());
-        if let Some(message) = &step.message {
-            request = request.message(message);
-        }
-        if let Some(agent) = &step.agent {
-            request = request.agent(agent);
-        }
+        let request = step.request(&self.world.plugin).session(&self.session());
+        let mut request = request.cancellation(cancellation.clone());
         if !step.answer.is_empty() {
             request = request.approver(Arc::new(Person::new(&step.answer)));
         }
