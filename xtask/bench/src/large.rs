@@ -2,9 +2,10 @@
 //! a running server, and the memory of many such plugins.
 
 use crate::mcp::{Era, Pipe};
+use crate::real_program::{finished, put, real_program};
 use crate::rounds::{Row, block, paired, row};
-use crate::start::{SETTLED_AFTER, finished};
-use anyhow::{Context, Result, ensure};
+use crate::start::SETTLED_AFTER;
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -72,17 +73,15 @@ struct LargeBench {
 
 impl LargeBench {
     fn prepare(guests: &Path, kept: &Path) -> Result<Self> {
-        let program = std::env::current_exe()?.with_file_name("portcullis");
-        ensure!(program.is_file(), "{} is missing: run `cargo xtask bench large`", program.display());
         let languages = std::env::var_os(LANGUAGES).with_context(|| format!("{LANGUAGES} is not set"))?;
         let component = Path::new(&languages).join("python/conformance.wasm");
         let component = fs::read(&component).with_context(|| format!("cannot read {}", component.display()))?;
-        let bench = Self { program, kept: kept.to_owned() };
+        let bench = Self { program: real_program("large")?, kept: kept.to_owned() };
         fs::create_dir_all(bench.kept.join("plugins"))?;
-        bench.put("hello", &fs::read(guests.join("hello.wasm"))?)?;
+        put(&bench.file("hello"), &fs::read(guests.join("hello.wasm"))?)?;
         for number in 0..PLUGINS {
             let name = bench.name(number);
-            bench.put(&name, &renamed(&component, name.as_bytes()))?;
+            put(&bench.file(&name), &renamed(&component, name.as_bytes()))?;
         }
         fs::write(bench.kept.join("policy.toml"), POLICY)?;
         // The first start compiles. The second one finds files that are old enough to be known by their times.
@@ -97,13 +96,8 @@ impl LargeBench {
         format!("conform{number:04}")
     }
 
-    /// Writes a plugin. A file that is written again would be read again, too.
-    fn put(&self, name: &str, bytes: &[u8]) -> Result<()> {
-        let file = self.kept.join("plugins").join(format!("{name}.wasm"));
-        if fs::read(&file).ok().as_deref() != Some(bytes) {
-            fs::write(file, bytes)?;
-        }
-        Ok(())
+    fn file(&self, name: &str) -> PathBuf {
+        self.kept.join("plugins").join(format!("{name}.wasm"))
     }
 
     fn serve(&self) -> Result<Pipe> {

@@ -17,6 +17,7 @@ mod mcp;
 mod nested;
 mod policies;
 mod process;
+mod real_program;
 mod record;
 mod rounds;
 mod start;

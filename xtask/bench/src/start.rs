@@ -2,11 +2,12 @@
 //! against one plugin alone.
 
 use crate::mcp::{Era, Pipe};
+use crate::real_program::{finished, put, real_program};
 use crate::rounds::{Row, block, paired, row, summarize};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The plugins of a large directory.
@@ -61,20 +62,12 @@ struct StartBench {
 
 impl StartBench {
     fn prepare(guests: &Path, kept: &Path) -> Result<Self> {
-        // Cargo builds it together with this program, with the same profile.
-        let program = std::env::current_exe()?.with_file_name("portcullis");
-        ensure!(program.is_file(), "{} is missing: run `cargo xtask bench start`", program.display());
-        let bench = Self { program, kept: kept.to_owned() };
+        let bench = Self { program: real_program("start")?, kept: kept.to_owned() };
         let guest = fs::read(guests.join("hello.wasm")).context("cannot read the guest")?;
         for (directory, plugins) in [("none", 0), ("one", 1), ("many", PLUGINS)] {
             fs::create_dir_all(bench.plugins(directory))?;
             for number in 0..plugins {
-                let file = bench.plugins(directory).join(format!("h{number:04}.wasm"));
-                let bytes = named(&guest, number)?;
-                // A file that is written again would be read again, too.
-                if fs::read(&file).ok().as_ref() != Some(&bytes) {
-                    fs::write(file, bytes)?;
-                }
+                put(&bench.plugins(directory).join(format!("h{number:04}.wasm")), &named(&guest, number)?)?;
             }
         }
         fs::write(bench.policy(), POLICY)?;
@@ -112,10 +105,4 @@ fn named(guest: &[u8], number: usize) -> Result<Vec<u8>> {
     let mut bytes = guest.to_vec();
     bytes[*at..at + 5].copy_from_slice(format!("h{number:04}").as_bytes());
     Ok(bytes)
-}
-
-pub(crate) fn finished(mut command: Command) -> Result<()> {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    ensure!(status.success(), "{command:?} ended with {status}");
-    Ok(())
 }

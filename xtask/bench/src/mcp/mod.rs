@@ -8,6 +8,7 @@ mod pipe;
 pub(crate) use empty::serve as serve_empty;
 pub(crate) use pipe::{Era, Pipe};
 
+use crate::real_program::real_program;
 use crate::rounds::{Block, Row, block, paired, row, summarize};
 use crate::{gather, policies};
 use anyhow::{Context, Result, ensure};
@@ -165,9 +166,7 @@ struct Site {
 
 impl Site {
     fn new(scratch: &Path, guests: &Path) -> Result<Self> {
-        // Cargo builds it together with this program, with the same profile.
-        let program = std::env::current_exe()?.with_file_name("portcullis");
-        ensure!(program.is_file(), "{} is missing: run `cargo xtask bench mcp`", program.display());
+        let program = real_program("mcp")?;
         let plugins = gather(scratch, &[guests.join("json.wasm")])?;
         let policy = scratch.join("policy.toml");
         std::fs::write(&policy, policies::JSON).context("cannot write the policy")?;
