@@ -1,20 +1,26 @@
 //! A PostgreSQL server of the machine (Debian's package `postgresql`), for tests. It runs in a temporary directory on a
 //! port of the loopback address, and ends with its value.
+//!
+//! To fill a data directory takes most of the time of a start. So it is filled once, and each server gets a copy.
 
 #![expect(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
 use anyhow::{Context as _, Result, bail, ensure};
+use std::fs::File;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 use std::{fs, thread};
 use tempfile::TempDir;
 
 /// Where Debian's packages put the programs of each version.
 const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// Where the data directories are that servers begin with.
+const FILLED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/test-postgres");
 
 /// How long a server may take to start or to stop.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -101,11 +107,36 @@ impl Server {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let server = Self { programs: programs()?, folder, port, account, settings: SETTINGS.to_vec(), process: None };
-        let mut create = server.command("initdb");
-        create.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--no-locale", "--username", USER, "--pgdata"]);
-        let created = create.arg(server.data()).stdout(Stdio::null()).status().context("initdb")?;
-        ensure!(created.success(), "initdb: {created}");
+        let filled = filled(&server.programs)?;
+        if !filled.is_dir() {
+            server.fill(&filled)?;
+        }
+        copy(&filled, &server.data(), account)?;
         Ok(server)
+    }
+
+    /// Fills the data directory that all servers begin with, unless another process has done so meanwhile. It is there
+    /// with all of its content, or not at all.
+    fn fill(&self, filled: &Path) -> Result<()> {
+        fs::create_dir_all(filled.parent().context("a data directory has a folder")?)?;
+        let lock = File::create(filled.with_extension("lock"))?;
+        lock.lock()?;
+        if filled.is_dir() {
+            return Ok(());
+        }
+        let data = self.data();
+        let mut create = self.command("initdb");
+        create.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--no-locale", "--username", USER, "--pgdata"]);
+        let created = create.arg(&data).stdout(Stdio::null()).status().context("initdb")?;
+        ensure!(created.success(), "initdb: {created}");
+        let partial = filled.with_extension("partial");
+        if partial.is_dir() {
+            // A killed test has left it behind.
+            fs::remove_dir_all(&partial)?;
+        }
+        copy(&data, &partial, None)?;
+        fs::remove_dir_all(&data)?;
+        Ok(fs::rename(&partial, filled)?)
     }
 
     /// Starts the server again, after it was stopped or killed.
@@ -226,6 +257,36 @@ impl Account {
         }
         Ok(Some(Self { uid: id(&["-u", "postgres"])?, gid: id(&["-g", "postgres"])? }))
     }
+}
+
+/// Returns the place of the data directory that all servers of these programs begin with. Another release of the
+/// programs has another place.
+fn filled(programs: &Path) -> Result<PathBuf> {
+    let program = fs::metadata(programs.join("initdb"))?;
+    let changed = program.modified()?.duration_since(UNIX_EPOCH)?.as_secs();
+    Ok(Path::new(FILLED).join(format!("{}-{changed}", program.len())))
+}
+
+/// Copies a directory with its permissions. The account owns the copy, or this process's user if there is none.
+fn copy(from: &Path, to: &Path, account: Option<Account>) -> Result<()> {
+    fs::create_dir(to)?;
+    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
+    for entry in fs::read_dir(from)? {
+        let (entry, from) = entry.map(|entry| (entry.file_name(), entry.path()))?;
+        let to = to.join(entry);
+        if from.is_dir() {
+            copy(&from, &to, account)?;
+            continue;
+        }
+        fs::copy(&from, &to)?;
+        if let Some(Account { uid, gid }) = account {
+            chown(&to, Some(uid), Some(gid))?;
+        }
+    }
+    if let Some(Account { uid, gid }) = account {
+        chown(to, Some(uid), Some(gid))?;
+    }
+    Ok(())
 }
 
 /// Returns the address of a database at a port.
