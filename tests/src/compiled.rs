@@ -8,12 +8,14 @@ use portcullis::Compiler;
 use portcullis::plugins::check_component;
 use portcullis::policy::Limits;
 use portcullis_ledger::state_directory::HostDirectories;
-use portcullis_sandbox::{COMPONENT_BYTES_MAX, CodeStore, Engine, EngineConfig, Fetched};
+use portcullis_sandbox::{Artefact, COMPONENT_BYTES_MAX, CodeStore, Engine, EngineConfig, Fetched};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 
 /// The key of the shared cache. It protects nothing, because every test may write there.
 const SHARED_KEY: [u8; 32] = [7; 32];
@@ -44,18 +46,33 @@ impl Site {
                 continue;
             }
             let artefact = match shared.fetch_code(&sha256) {
-                Fetched::Hit(artefact) => artefact,
-                Fetched::Miss | Fetched::Rejected(_) => {
-                    let Ok(artefact) = Compiler::InProcess.compile(bytes).block_on() else { continue };
-                    let _ = shared.put_code(&sha256, &artefact);
-                    // The code of older guests and engines goes.
-                    shared.make_room();
-                    artefact
-                }
+                Fetched::Hit(artefact) => Some(artefact),
+                Fetched::Miss | Fetched::Rejected(_) => compile_once(&shared, &sha256, bytes),
             };
-            own.put_code(&sha256, &artefact).unwrap();
+            if let Some(artefact) = artefact {
+                own.put_code(&sha256, &artefact).unwrap();
+            }
         }
     }
+}
+
+/// Compiles a plugin for the shared cache, unless another test does so meanwhile. Tests of one plugin begin together.
+/// Returns `None` if it cannot be compiled.
+fn compile_once(shared: &CodeStore, sha256: &[u8; 32], bytes: &[u8]) -> Option<Artefact> {
+    let _turn = loop {
+        match shared.try_turn(sha256).unwrap() {
+            Some(turn) => break turn,
+            None => thread::sleep(Duration::from_millis(20)),
+        }
+    };
+    if let Fetched::Hit(artefact) = shared.fetch_code(sha256) {
+        return Some(artefact);
+    }
+    let artefact = Compiler::InProcess.compile(bytes).block_on().ok()?;
+    let _ = shared.put_code(sha256, &artefact);
+    // The code of older guests and engines goes.
+    shared.make_room();
+    Some(artefact)
 }
 
 /// Returns a user's cache that all tests of the program share, so that only the first one compiles a component.

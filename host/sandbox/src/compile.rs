@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Maximum wall-clock time of a compilation. CPython, the slowest real guest, takes 35 s on two busy cores.
-const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
+pub const COMPILE_TIME_MAX: Duration = Duration::from_secs(180);
 
 /// Maximum CPU time of a worker, in seconds: the maximum wall-clock time on two cores.
 const COMPILE_CPU_SECONDS_MAX: u64 = 360;

@@ -50,7 +50,7 @@ pub use artefact::Artefact;
 pub use base::PathBase;
 pub use cancellation::Cancellation;
 pub use code::Code;
-pub use compile::{CompileError, Compiler, compile_worker, init};
+pub use compile::{COMPILE_TIME_MAX, CompileError, Compiler, compile_worker, init};
 pub use component::{COMPONENT_BYTES_MAX, Refusal, Surface, check_component, component_imports, served_imports};
 pub use context::{Ask, CallContext, CallHost, OUTPUT_PIECE_BYTES_MAX, OutputFull, Progress};
 pub use contract::Contract;
@@ -77,7 +77,7 @@ pub use program::{
 pub use run::{Ran, RunSetup, Usage};
 pub use service::Service;
 pub use stop::{LimitKind, Stop};
-pub use store::{CACHE_BYTES_MAX, CodeStore, Entry, Fetched, InUse, StoreError};
+pub use store::{CACHE_BYTES_MAX, CodeStore, CompileTurn, Entry, Fetched, InUse, StoreError};
 pub use surroundings::{Surroundings, TimeSource};
 pub use toolset::{
     AnswerRoom, ApprovedCalls, CallableTool, INNER_CALLS_AT_ONCE_MAX, InnerAnswers, InnerCall, InnerCalls,

@@ -9,8 +9,10 @@
 //! could change code after the check. It runs as the same user, who can read the key too.
 
 mod room;
+mod turn;
 
 pub use room::{CACHE_BYTES_MAX, InUse};
+pub use turn::CompileTurn;
 
 use crate::artefact::Artefact;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};

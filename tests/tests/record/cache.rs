@@ -2,9 +2,12 @@
 //! reports it. S42, S43, S45.
 
 use crate::record::desk::{entries, text};
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
 use portcullis::plugins::{CodeCache, Engine, EngineConfig, LoadError, Loaded, Observer};
 use portcullis::policy::{Limits, PluginName};
 use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request, open_audit};
+use portcullis_sandbox::CodeStore;
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -130,6 +133,42 @@ async fn a_damaged_entry_is_not_used() {
             assert_eq!(events(&site).len(), told + 1, "{extension}: {what}, and made anew");
         }
     }
+}
+
+/// Two clients that start a server each at the same time do not compile each plugin twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn hosts_that_start_together_compile_a_plugin_once() {
+    let site = Site::new();
+    let start = || counted(site.cold_builder(&allow_all("")));
+    let (one, other) = tokio::join!(start(), start());
+    for (host, _) in [&one, &other] {
+        assert_eq!(host.call(Request::new("good.run", "{}")).await.code, Code::Completed);
+    }
+    assert_eq!(one.1.take() + other.1.take(), 1);
+    assert!(cached(&site, "new").is_empty(), "a turn left its file behind");
+}
+
+#[test]
+fn a_turn_to_compile_belongs_to_one_store_until_it_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = || {
+        let directory = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        CodeStore::new(directory, &[7; 32], Some([1; 32]))
+    };
+    let files = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+    let (one, other, plugin) = (store(), store(), [1; 32]);
+    let turn = one.try_turn(&plugin).unwrap().unwrap();
+    assert!(other.try_turn(&plugin).unwrap().is_none());
+    assert!(other.try_turn(&[2; 32]).unwrap().is_some(), "a turn is about one plugin");
+    let [file] = &files()[..] else { panic!("{:?}", files()) };
+    drop(turn);
+    assert_eq!(files().len(), 0);
+    // A process that died leaves its file without a lock.
+    fs::write(file, "").unwrap();
+    assert!(other.try_turn(&plugin).unwrap().is_some());
+    fs::write(file, "").unwrap();
+    one.make_room();
+    assert_eq!(files().len(), 0);
 }
 
 /// Loads the good plugin without a host, with a cache in a directory of its own. A second load needs no compiler, and a

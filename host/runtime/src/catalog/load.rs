@@ -11,6 +11,7 @@ use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::plugin_source::PluginSource;
 use super::refusal::Attempt;
+use super::turn::{Turn, turn};
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_definitions::definition::CheckedManifest;
@@ -168,6 +169,10 @@ impl Loader {
     async fn compile(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
         self.observer.queued(name, content.bytes.len() as u64);
         let slot = self.slots.compilations.acquire().await;
+        let turn = match turn(&self.store, &self.engine, &content.sha256).await? {
+            Turn::Own(turn) => turn,
+            Turn::Over(code) => return Ok(code),
+        };
         self.observer.compiling(name);
         let artefact = self.compiler.compile(&content.bytes).await;
         self.observer.compiled(name);
@@ -177,6 +182,7 @@ impl Loader {
         let map_and_keep = move || {
             let code = Code::load(&engine, &artefact)?;
             let kept = store.put_code(&sha256, &artefact);
+            drop(turn);
             // Mapped from the cache, its memory is shared with other hosts, and can be dropped while it is not in use.
             let mapped = match store.fetch_code(&sha256) {
                 Fetched::Hit(artefact) if artefact.is_in_file() => Code::load(&engine, &artefact).ok(),

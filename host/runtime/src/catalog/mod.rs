@@ -32,6 +32,7 @@ mod preparing;
 mod refusal;
 mod server_file;
 mod server_tools;
+mod turn;
 mod wanted;
 
 pub(crate) use background::{BackgroundLoading, BackgroundLoads, EndedLoad};
