@@ -143,21 +143,30 @@ fn a_call_waits_for_its_answer_while_the_database_is_away_and_no_other_begins() 
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let first = Arc::new(runtime.block_on(async { open(fleet.builder(1).answered_elsewhere()).await }));
     let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });
-    let waiting = runtime.spawn({
+    let wait = |number: usize| {
         let first = Arc::clone(&first);
-        async move { first.call(mark(1)).await.code }
+        runtime.spawn(async move { first.call(mark(number)).await.code })
+    };
+    let waiting = [wait(1), wait(3)];
+    let questions = eventually("the requests", || {
+        let questions = second.approvals().list().block_on().unwrap().questions;
+        <[_; 2]>::try_from(questions).ok()
     });
-    let question = eventually("the request", || second.approvals().list().block_on().unwrap().questions.pop());
     fleet.server.stop().unwrap();
     let away = Instant::now();
     let refused = runtime.block_on(first.call(mark(2)));
     assert_eq!(refused.code, Code::RecordUnavailable, "{}", refused.message);
-    assert!(second.approvals().answer(&question.id, &Answer::Yes).block_on().is_err());
+    assert!(second.approvals().answer(&questions[0].id, &Answer::Yes).block_on().is_err());
     std::thread::sleep(AWAY.saturating_sub(away.elapsed()));
-    assert!(!waiting.is_finished());
+    assert!(!waiting.iter().any(|call| call.is_finished()));
     fleet.server.start_again().unwrap();
-    let answered = second.approvals().answer(&question.id, &Answer::Yes).block_on();
-    assert_eq!(answered.unwrap(), Onward::There);
-    assert_eq!(runtime.block_on(waiting).unwrap(), Code::Completed);
-    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(1), 1)]));
+    // A host, and a command, which has no lease of its own.
+    for (approvals, question) in [second.approvals(), &fleet.approvals(2)].into_iter().zip(&questions) {
+        let answered = approvals.answer(&question.id, &Answer::Yes).block_on();
+        assert_eq!(answered.unwrap(), Onward::There);
+    }
+    for call in waiting {
+        assert_eq!(runtime.block_on(call).unwrap(), Code::Completed);
+    }
+    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(1), 1), (numbered(3), 1)]));
 }

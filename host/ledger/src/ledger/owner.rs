@@ -18,6 +18,12 @@ const BEGIN_FILE: &str = "begin";
 /// After a time without any host, none is taken for dead for as long: each must have had time to renew its lease.
 pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
 
+/// The condition of a row of `host` whose process runs, as far as leases tell. Its values are the present, and the
+/// present less a lease. After hosts could not reach the database, and after its server started, leases tell nothing
+/// until each host had time to renew its own.
+pub(super) const IS_LEASED: &str = "(alive_until > ?1 OR (SELECT since FROM contact) > ?2 \
+                                    OR CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT) > ?2)";
+
 /// Maximum files that a process checks when it starts. That takes a tenth of a second.
 const LEFTOVERS_MAX: usize = 10_000;
 

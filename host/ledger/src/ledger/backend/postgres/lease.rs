@@ -16,7 +16,7 @@ const RENEW_INTERVAL: Duration = Duration::from_secs(5);
 
 /// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
 /// say nothing until each had time to renew its own. The first renewal notes that. Before it, a host knows it by its
-/// own lease, which has run out.
+/// own lease, which has run out. If the database itself was away, its time of start tells all processes.
 const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
 
 /// Pause after a renewal that failed.

@@ -7,7 +7,7 @@ use crate::ledger::backend::contract::{Durable, SqlTransaction};
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::backend::row::SqlRow;
 use crate::ledger::backend::value::{SqlValue, params};
-use crate::ledger::owner::LEASE_MILLISECONDS;
+use crate::ledger::owner::{IS_LEASED, LEASE_MILLISECONDS};
 use deadpool_postgres::Object;
 use portcullis_definitions::text::hex;
 use std::cell::Cell;
@@ -223,8 +223,8 @@ impl SqlTransaction for PostgresTransaction<'_> {
 
     fn is_leased(&self, owner: &str) -> Result<bool> {
         let transaction: &dyn SqlTransaction = self;
-        let select = "SELECT 1 FROM host, contact WHERE host.id = ?1 AND (alive_until > ?2 OR since > ?3)";
-        if transaction.exists(select, params![owner, self.now, self.now - LEASE_MILLISECONDS])? {
+        let select = format!("SELECT 1 FROM host WHERE {IS_LEASED} AND id = ?3");
+        if transaction.exists(&select, params![self.now, self.now - LEASE_MILLISECONDS, owner])? {
             return Ok(true);
         }
         // This process runs. If its own lease has run out, the database was out of reach, and the leases of others say
