@@ -21,3 +21,6 @@ mod session_order;
 
 #[path = "calls/fairness.rs"]
 mod fairness;
+
+#[path = "calls/instructions.rs"]
+mod instructions;
