@@ -11,7 +11,7 @@ use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::plugin_source::PluginSource;
 use super::refusal::Attempt;
-use super::turn::{Turn, turn};
+use super::turn::Compiled;
 use crate::text::WithCauses;
 use cap_std::fs::Dir;
 use portcullis_definitions::definition::CheckedManifest;
@@ -169,16 +169,15 @@ impl Loader {
     async fn compile(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
         self.observer.queued(name, content.bytes.len() as u64);
         let slot = self.slots.compilations.acquire().await;
-        let turn = match turn(&self.store, &self.engine, &content.sha256).await? {
-            Turn::Own(turn) => turn,
-            Turn::Over(code) => return Ok(code),
-        };
         self.observer.compiling(name);
-        let artefact = self.compiler.compile(&content.bytes).await;
+        let compiled = self.compile_in_turn(content).await;
         self.observer.compiled(name);
         drop(slot);
-        let (artefact, engine, store, sha256) =
-            (artefact?, self.engine.clone(), Arc::clone(&self.store), content.sha256);
+        let (artefact, turn) = match compiled? {
+            Compiled::Here(artefact, turn) => (artefact, turn),
+            Compiled::Elsewhere(code) => return Ok(code),
+        };
+        let (engine, store, sha256) = (self.engine.clone(), Arc::clone(&self.store), content.sha256);
         let map_and_keep = move || {
             let code = Code::load(&engine, &artefact)?;
             let kept = store.put_code(&sha256, &artefact);

@@ -18,10 +18,10 @@ pub trait Observer: Send + Sync + 'static {
         let _ = (plugin, bytes);
     }
 
-    /// Called once before a plugin is compiled.
+    /// Called once before a plugin is compiled, also if another process with the same state directory compiles it.
     fn compiling(&self, plugin: &PluginName);
 
-    /// Called after a plugin was compiled, or compiling it failed.
+    /// Called after a plugin was compiled here or there, or compiling it failed.
     fn compiled(&self, plugin: &PluginName);
 
     /// Called when these plugins begin to load in the background ([`crate::HostBuilder::load_in_background`]).
