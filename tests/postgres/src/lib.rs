@@ -6,7 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests start programs and write files")]
 
 use anyhow::{Context as _, Result, bail, ensure};
-use std::fs::File;
+use portcullis_build::cache;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -107,36 +107,32 @@ impl Server {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700))?;
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let server = Self { programs: programs()?, folder, port, account, settings: SETTINGS.to_vec(), process: None };
-        let filled = filled(&server.programs)?;
-        if !filled.is_dir() {
-            server.fill(&filled)?;
-        }
-        copy(&filled, &server.data(), account)?;
+        copy(&server.filled()?, &server.data(), account)?;
         Ok(server)
     }
 
-    /// Fills the data directory that all servers begin with, unless another process has done so meanwhile. It is there
-    /// with all of its content, or not at all.
-    fn fill(&self, filled: &Path) -> Result<()> {
-        fs::create_dir_all(filled.parent().context("a data directory has a folder")?)?;
-        let lock = File::create(filled.with_extension("lock"))?;
-        lock.lock()?;
-        if filled.is_dir() {
-            return Ok(());
-        }
-        let data = self.data();
-        let mut create = self.command("initdb");
-        create.args(["--no-sync", "--auth=trust", "--encoding=UTF8", "--no-locale", "--username", USER, "--pgdata"]);
-        let created = create.arg(&data).stdout(Stdio::null()).status().context("initdb")?;
-        ensure!(created.success(), "initdb: {created}");
-        let partial = filled.with_extension("partial");
-        if partial.is_dir() {
-            // A killed test has left it behind.
-            fs::remove_dir_all(&partial)?;
-        }
-        copy(&data, &partial, None)?;
-        fs::remove_dir_all(&data)?;
-        Ok(fs::rename(&partial, filled)?)
+    /// Returns the data directory that all servers of these programs begin with. The first one fills it. Another
+    /// release of the programs has a directory of its own.
+    fn filled(&self) -> Result<PathBuf> {
+        let program = fs::metadata(self.programs.join("initdb"))?;
+        let changed = program.modified()?.duration_since(UNIX_EPOCH)?.as_secs();
+        cache::entry(Path::new(FILLED), &format!("{}-{changed}", program.len()), |partial| {
+            let data = self.data();
+            let mut create = self.command("initdb");
+            create.args([
+                "--no-sync",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--no-locale",
+                "--username",
+                USER,
+                "--pgdata",
+            ]);
+            let created = create.arg(&data).stdout(Stdio::null()).status().context("initdb")?;
+            ensure!(created.success(), "initdb: {created}");
+            copy(&data, partial, None)?;
+            Ok(fs::remove_dir_all(&data)?)
+        })
     }
 
     /// Starts the server again, after it was stopped or killed.
@@ -259,17 +255,9 @@ impl Account {
     }
 }
 
-/// Returns the place of the data directory that all servers of these programs begin with. Another release of the
-/// programs has another place.
-fn filled(programs: &Path) -> Result<PathBuf> {
-    let program = fs::metadata(programs.join("initdb"))?;
-    let changed = program.modified()?.duration_since(UNIX_EPOCH)?.as_secs();
-    Ok(Path::new(FILLED).join(format!("{}-{changed}", program.len())))
-}
-
 /// Copies a directory with its permissions. The account owns the copy, or this process's user if there is none.
 fn copy(from: &Path, to: &Path, account: Option<Account>) -> Result<()> {
-    fs::create_dir(to)?;
+    fs::create_dir_all(to)?;
     fs::set_permissions(to, fs::metadata(from)?.permissions())?;
     for entry in fs::read_dir(from)? {
         let (entry, from) = entry.map(|entry| (entry.file_name(), entry.path()))?;
