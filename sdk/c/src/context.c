@@ -1,4 +1,5 @@
 // The running call: its caller, progress, questions, log and answer.
+#include "run.h"
 #include "text.h"
 
 portcullis_call portcullis_current_call(void) {
@@ -85,6 +86,11 @@ static bool wait_for_room(wasi_io_streams_borrow_output_stream_t stream, uint64_
         wasi_io_poll_pollable_drop_own(ready);
     }
     return false;
+}
+
+void portcullis_end_answer(void) {
+    if (answer.is_open) wasi_io_streams_output_stream_drop_own(answer.stream);
+    answer.is_open = false;
 }
 
 bool portcullis_write(const void *data, size_t length, portcullis_failure *failure) {

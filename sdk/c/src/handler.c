@@ -146,6 +146,7 @@ bool exports_portcullis_tool_handler_execute_raw(plugin_string_t *name, plugin_s
                                     : portcullis_fail(PORTCULLIS_FAILED, "there is no such tool");
     // Flush, because buffered output would be lost with the instance.
     fflush(NULL);
+    portcullis_end_answer();
     if (answer.kind != PORTCULLIS_ANSWER_FAILURE && !is_utf8(&answer)) answer = portcullis_not_utf8();
     if (answer.kind == PORTCULLIS_ANSWER_FAILURE) {
         give_failure(answer.failure, failure);

@@ -4,6 +4,9 @@
 
 #include "portcullis/host.h"
 
+// Closes the stream of the call's answer. The instance may run another call.
+void portcullis_end_answer(void);
+
 portcullis_answer portcullis_run(const portcullis_tool *tool, portcullis_bytes arguments);
 
 #endif

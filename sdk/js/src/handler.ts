@@ -1,5 +1,7 @@
-// The component's export. Describes the plugin, and runs one tool. Each call has its own instance.
+// The component's export. Describes the plugin, and runs one tool. Each call has its own instance, unless the policy
+// keeps the instance for a session.
 
+import { closeWhatIsOpen } from "./after-call.ts";
 import { context } from "./context.ts";
 import { beginCall } from "./engine/hooks.ts";
 import { complete, NeverSettled, Uncaught } from "./engine/jobs.ts";
@@ -29,6 +31,8 @@ export function handler(plugin: Plugin) {
         return success(complete(() => execute(plugin, name, input)));
       } catch (error) {
         throw refusal(error);
+      } finally {
+        closeWhatIsOpen();
       }
     },
   };

@@ -4,6 +4,7 @@ import { get } from "wasi:config/store";
 import { log as write, type Level } from "wasi:logging/logging";
 import { openText } from "portcullis:tool/output";
 import { openService, type Service as ServiceHandle } from "portcullis:tool/dependencies";
+import { closeAfterCall } from "./after-call.ts";
 import { Denied, Failed, payload, Unavailable } from "./failure.ts";
 import { encode } from "./globals/encoding.ts";
 import type { Json } from "./output.ts";
@@ -73,6 +74,7 @@ export function service(key: string): Service {
 export function answerWriter(): { write(text: string | Uint8Array): void } {
   const stream = openText();
   if (stream === null || stream === undefined) throw new Failed("there is no answer to write");
+  closeAfterCall(stream);
   return {
     write(text) {
       const bytes = isBytes(text) ? text : encode(sendable(text, "what is written"));
