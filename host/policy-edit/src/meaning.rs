@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use portcullis_policy::{
-    Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, Leniency, Limits, Permission, PluginName,
-    Policy, RecordKeeping, Rule, ServerPolicy, ToolPattern, When,
+    Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, InstanceLifetime, Leniency, Limits, Permission,
+    PluginName, Policy, RecordKeeping, Rule, ServerPolicy, ToolPattern, When,
 };
 
 /// The meaning of a policy of one layer.
@@ -48,6 +48,7 @@ pub(crate) struct RuleScope {
 struct PluginSettings {
     config: BTreeMap<String, String>,
     clock: ClockResolution,
+    instance: InstanceLifetime,
     repair: Leniency,
     unvalidated: Leniency,
     limits: Limits,
@@ -137,6 +138,7 @@ impl PluginSettings {
         Self {
             config: policy.config(plugin).clone(),
             clock: policy.clock(plugin),
+            instance: policy.instance(plugin),
             repair: policy.repair(plugin),
             unvalidated: policy.unvalidated(plugin),
             limits: policy.limits(plugin),
@@ -146,6 +148,7 @@ impl PluginSettings {
     fn is_default(&self, limits: Limits) -> bool {
         self.config.is_empty()
             && self.clock == ClockResolution::default()
+            && self.instance == InstanceLifetime::default()
             && self.repair == Leniency::default()
             && self.unvalidated == Leniency::default()
             && self.limits == limits

@@ -189,6 +189,7 @@ fn combine_plugin(parts: &[PolicyPart<'_>], name: &PluginName) -> Result<PluginP
         layers: BTreeMap::new(),
         config: BTreeMap::new(),
         clock: combine_word(parts, name, |section| section.clock),
+        instance: combine_word(parts, name, |section| section.instance),
         repair: combine_word(parts, name, |section| section.repair),
         unvalidated: combine_word(parts, name, |section| section.unvalidated),
         limits: combine_limits(parts, Some(name)),

@@ -50,11 +50,13 @@ pub enum Limit {
     CreatedEntries,
     /// [`Limits::approval_time`].
     ApprovalTime,
+    /// [`Limits::idle_time`].
+    IdleTime,
 }
 
 impl Limit {
     /// Every limit, in the order of the fields of [`Limits`].
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Memory,
         Self::TableElements,
         Self::CoreInstances,
@@ -75,6 +77,7 @@ impl Limit {
         Self::Written,
         Self::CreatedEntries,
         Self::ApprovalTime,
+        Self::IdleTime,
     ];
 
     /// Returns the key under `[limits]` in a policy.
@@ -100,6 +103,7 @@ impl Limit {
             Self::Written => "written",
             Self::CreatedEntries => "created-entries",
             Self::ApprovalTime => "approval-time",
+            Self::IdleTime => "idle-time",
         }
     }
 
@@ -124,7 +128,7 @@ impl Limit {
             | Self::ProgressReports
             | Self::DirectoryEntries
             | Self::CreatedEntries => Unit::Count,
-            Self::Time | Self::ApprovalTime => Unit::Milliseconds,
+            Self::Time | Self::ApprovalTime | Self::IdleTime => Unit::Milliseconds,
         }
     }
 
@@ -151,6 +155,7 @@ impl Limit {
             Self::Written => limits::WRITTEN_CEILING_BYTES,
             Self::CreatedEntries => limits::CEILING_CREATED_ENTRIES,
             Self::ApprovalTime => limits::APPROVAL_TIME_CEILING_MILLISECONDS,
+            Self::IdleTime => limits::IDLE_TIME_CEILING_MILLISECONDS,
         }
     }
 
@@ -195,6 +200,7 @@ impl Limits {
             Limit::Written => self.written_bytes,
             Limit::CreatedEntries => self.created_entries,
             Limit::ApprovalTime => milliseconds(self.approval_time),
+            Limit::IdleTime => milliseconds(self.idle_time),
         }
     }
 
@@ -220,6 +226,7 @@ impl Limits {
             Limit::Written => self.written_bytes = admitted,
             Limit::CreatedEntries => self.created_entries = admitted,
             Limit::ApprovalTime => self.approval_time = limits::milliseconds(admitted),
+            Limit::IdleTime => self.idle_time = limits::milliseconds(admitted),
         }
     }
 

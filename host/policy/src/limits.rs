@@ -120,6 +120,11 @@ pub const APPROVAL_TIME_MILLISECONDS: usize = 300_000;
 /// After a day, the approver does not remember what the request was about.
 pub const APPROVAL_TIME_CEILING_MILLISECONDS: usize = 24 * HOUR_MILLISECONDS;
 
+/// A model that works on a task makes its next call within minutes. Then the memory goes to other sessions.
+pub const IDLE_TIME_MILLISECONDS: usize = 300_000;
+/// After an hour, a session has usually ended.
+pub const IDLE_TIME_CEILING_MILLISECONDS: usize = HOUR_MILLISECONDS;
+
 /// The limits of one call. No limit can be turned off: the smallest value in a policy is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -163,6 +168,8 @@ pub struct Limits {
     pub created_entries: usize,
     /// Wall-clock time that a call waits for an approver.
     pub approval_time: Duration,
+    /// Wall-clock time that the instance of a session waits for its next call.
+    pub idle_time: Duration,
 }
 
 impl Limits {
@@ -190,6 +197,7 @@ impl Limits {
             written_bytes: self.written_bytes.max(other.written_bytes),
             created_entries: self.created_entries.max(other.created_entries),
             approval_time: self.approval_time.max(other.approval_time),
+            idle_time: self.idle_time.max(other.idle_time),
         }
     }
 }
@@ -218,6 +226,7 @@ impl Default for Limits {
             written_bytes: WRITTEN_BYTES,
             created_entries: CREATED_ENTRIES,
             approval_time: milliseconds(APPROVAL_TIME_MILLISECONDS),
+            idle_time: milliseconds(IDLE_TIME_MILLISECONDS),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::clock::ClockResolution;
 use crate::decision::{Decision, Source, Verdict};
 use crate::evaluate::{Matter, WeighedDecision};
 use crate::hint::Hint;
+use crate::instance::InstanceLifetime;
 use crate::layer::Layer;
 use crate::leniency::Leniency;
 use crate::limits::Limits;
@@ -66,6 +67,7 @@ pub(crate) struct PluginPolicy {
     pub(crate) layers: BTreeMap<DependencyKey, Layer>,
     pub(crate) config: BTreeMap<String, String>,
     pub(crate) clock: ClockResolution,
+    pub(crate) instance: InstanceLifetime,
     pub(crate) repair: Leniency,
     pub(crate) unvalidated: Leniency,
     pub(crate) limits: Limits,
@@ -181,6 +183,11 @@ impl Policy {
     /// Returns the resolution of the plugin's clocks.
     pub fn clock(&self, plugin: &PluginName) -> ClockResolution {
         self.plugins.get(plugin).map_or_else(ClockResolution::default, |plugin| plugin.clock)
+    }
+
+    /// Returns how long an instance of the plugin lives.
+    pub fn instance(&self, plugin: &PluginName) -> InstanceLifetime {
+        self.plugins.get(plugin).map_or_else(InstanceLifetime::default, |plugin| plugin.instance)
     }
 
     /// Returns whether wrong arguments from a model may be repaired once. A repaired call always needs approval.

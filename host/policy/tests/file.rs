@@ -818,6 +818,7 @@ fn a_limit_is_exactly_as_high_as_it_is_documented() {
         (Limit::Output, 256 * kib, 64 * mib),
         (Limit::Written, 64 * mib, 64 * 1024 * mib),
         (Limit::ApprovalTime, 300_000, 24 * hour),
+        (Limit::IdleTime, 300_000, hour),
     ];
     for (limit, default, ceiling) in rows {
         let mut limits = Policy::deny_all().default_limits();

@@ -7,7 +7,9 @@ use crate::places::{HostDirectories, OwnPlace, PolicyFile};
 use crate::policy_change::PolicyChangeError;
 use crate::policy_source::Read;
 use crate::secret_file::SecretFile;
-use portcullis_policy::{Binding, ClockResolution, Leniency, Limit, Limits, PluginName, Policy, StoreBinding};
+use portcullis_policy::{
+    Binding, ClockResolution, InstanceLifetime, Leniency, Limit, Limits, PluginName, Policy, StoreBinding,
+};
 use portcullis_sandbox::{EngineConfig, Network};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -204,6 +206,7 @@ fn same_rate_limits(one: &Policy, two: &Policy) -> bool {
 fn settings<'a>(
     policy: &'a Policy,
     plugin: &PluginName,
-) -> (&'a BTreeMap<String, String>, ClockResolution, Leniency, Leniency) {
-    (policy.config(plugin), policy.clock(plugin), policy.repair(plugin), policy.unvalidated(plugin))
+) -> (&'a BTreeMap<String, String>, ClockResolution, InstanceLifetime, Leniency, Leniency) {
+    let (clock, instance) = (policy.clock(plugin), policy.instance(plugin));
+    (policy.config(plugin), clock, instance, policy.repair(plugin), policy.unvalidated(plugin))
 }

@@ -13,7 +13,7 @@ use crate::style::{Style, TextStyle};
 use crate::table::{Table, TableCell};
 use anyhow::{Context as _, anyhow, bail};
 use portcullis::policy::{
-    Approvals, Binding, ClockResolution, Decision, DependencyKey, Limits, PluginName, Policy, Rule,
+    Approvals, Binding, ClockResolution, Decision, DependencyKey, InstanceLifetime, Limits, PluginName, Policy, Rule,
 };
 use portcullis::policy_files::{GrantPlace, ProjectPolicy};
 use portcullis::text::OneLine;
@@ -134,6 +134,10 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option
         if policy.clock(plugin) != ClockResolution::default() {
             let what = format!("{} clocks for {plugin}", policy.clock(plugin).as_str());
             table.row([quiet("clock"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
+        }
+        if policy.instance(plugin) != InstanceLifetime::default() {
+            let what = format!("{plugin} keeps its memory between the calls of a session");
+            table.row([quiet("instance"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
         }
         if policy.limits(plugin) != Limits::default() {
             let what = format!("other limits for {plugin}");

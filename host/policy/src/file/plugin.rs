@@ -21,6 +21,7 @@ use super::node::TomlNode;
 use crate::binding::{Binding, DependencyKind};
 use crate::clock::ClockResolution;
 use crate::error::PolicyFault;
+use crate::instance::InstanceLifetime;
 use crate::leniency::Leniency;
 use crate::limit::LimitSettings;
 use crate::name::{DependencyKey, PluginName};
@@ -33,7 +34,7 @@ pub(crate) use value::PlacedValue;
 pub(super) use value::set_amount;
 
 /// The keys of a section besides the kinds of dependencies.
-const SETTINGS: [&str; 5] = ["config", "clock", "limits", "repair", "unvalidated"];
+const SETTINGS: [&str; 6] = ["config", "clock", "instance", "limits", "repair", "unvalidated"];
 
 /// The settings of one plugin in one policy text.
 #[derive(Debug, Default)]
@@ -43,6 +44,7 @@ pub(crate) struct PluginSection {
     pub(crate) references: Vec<PlacedValue<KeyReference>>,
     pub(crate) config: BTreeMap<String, PlacedValue<String>>,
     pub(crate) clock: Option<ClockResolution>,
+    pub(crate) instance: Option<InstanceLifetime>,
     pub(crate) repair: Option<Leniency>,
     pub(crate) unvalidated: Option<Leniency>,
     pub(crate) limits: LimitSettings,
@@ -69,6 +71,7 @@ fn read_plugin(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
         limits: section.read("limits", limits::read).unwrap_or_default(),
         config: section.read("config", config::read).unwrap_or_default(),
         clock: section.read("clock", |node| node.word(&ClockResolution::ALL, ClockResolution::as_str)),
+        instance: section.read("instance", |node| node.word(&InstanceLifetime::ALL, InstanceLifetime::as_str)),
         repair: lenient("repair"),
         unvalidated: lenient("unvalidated"),
         ..PluginSection::default()
