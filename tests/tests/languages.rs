@@ -23,6 +23,8 @@ mod programs;
 mod python;
 #[path = "languages/row.rs"]
 mod row;
+#[path = "languages/sessions.rs"]
+mod sessions;
 #[path = "languages/shape.rs"]
 mod shape;
 #[path = "languages/sqlite.rs"]

@@ -24,6 +24,7 @@ mod hostile;
 mod hosts;
 mod imports;
 mod input;
+mod instances;
 mod live;
 mod mcp;
 mod network;

@@ -24,6 +24,7 @@ impl Host {
             run_slots_used: run_slots_used.into(),
             run_slots: run_slots.into(),
             instances_used,
+            session_instances: state.instances.idle() as u64,
             instances,
             approval_requests_open: pending.ok().map(|count| count as u64),
             plugins_ready: catalog.plugins().count() as u64,

@@ -8,6 +8,7 @@ use crate::catalog::{BackgroundLoading, BackgroundLoads, Catalog, Loader, Seen};
 use crate::events::Publisher;
 use crate::hooks::Hook;
 use crate::inject::Injection;
+use crate::kept_instances::KeptInstances;
 use crate::ledger::Owner;
 use crate::live::{KnownCalls, LiveServer};
 use crate::metrics::CallMetrics;
@@ -90,6 +91,8 @@ pub(crate) struct HostState {
     /// Counts the calls of this host.
     pub(crate) under_way: CallsUnderWay,
     pub(crate) admissions: Admissions,
+    /// The instances of plugins that sessions keep between their calls.
+    pub(crate) instances: KeptInstances,
     /// The slots for reviews and previews, which do not use run slots.
     pub(crate) reviews: Semaphore,
     /// All steps of several calls. A batch is a step of a call, so it reaches the steps only through this.
@@ -116,6 +119,12 @@ impl HostState {
 
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         Arc::clone(&self.catalog.borrow())
+    }
+
+    /// Puts a new catalog in force, and ends the instances of plugins that it does not have.
+    pub(crate) fn replace_catalog(&self, catalog: Catalog) {
+        self.catalog.send_replace(Arc::new(catalog));
+        self.instances.keep_only(&self.catalog());
     }
 
     pub(crate) fn background(&self) -> Option<&Arc<BackgroundLoads>> {

@@ -159,6 +159,7 @@ mod host_metrics;
 mod inject;
 mod inner;
 mod inner_quota;
+mod kept_instances;
 mod kept_outputs;
 mod known_tool;
 mod ledger_rounds;

@@ -8,13 +8,13 @@ pub(crate) use lookup::{Lookup, find_name, find_no_link, way_point};
 use crate::base::PathBase;
 use portcullis_policy::recovery::RecoverMutex;
 use portcullis_policy::{Access, Masks};
-use rustix::fs::{CWD, Mode, OFlags, fstat, openat};
+use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, fstat, memfd_create, openat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use wasmtime_wasi::filesystem::{Descriptor, Dir};
 use wasmtime_wasi::{FsPerms, OpenMode};
 
@@ -283,6 +283,29 @@ impl Directory {
     pub(crate) fn narrowing(&self) -> Option<&Arc<Narrowing>> {
         self.narrowing.as_ref()
     }
+}
+
+/// The handle of every closed directory. It is an empty file in memory, so no path leads anywhere from it.
+static CLOSED: OnceLock<Dir> = OnceLock::new();
+
+/// Returns a descriptor that takes the place of a directory that a call is not given.
+///
+/// # Errors
+/// The process has no room for another open file.
+pub(crate) fn closed_descriptor() -> io::Result<Descriptor> {
+    let closed = match CLOSED.get() {
+        Some(closed) => closed,
+        None => {
+            let file = File::from(memfd_create("closed directory", MemfdFlags::CLOEXEC)?);
+            CLOSED.get_or_init(|| Dir::new(file, FsPerms::ReadOnly, OpenMode::READ, false))
+        }
+    };
+    Ok(Descriptor::Dir(closed.clone()))
+}
+
+/// Returns whether a handle is that of a closed directory.
+pub(crate) fn is_closed(handle: &Arc<File>) -> bool {
+    CLOSED.get().is_some_and(|closed| Arc::ptr_eq(&closed.dir, handle))
 }
 
 /// Returns the names in a path, with `.` and `..` resolved.

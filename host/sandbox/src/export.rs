@@ -11,6 +11,7 @@ use portcullis_policy::Limits;
 use std::future::Future;
 use std::sync::Arc;
 use wasmtime::Store;
+use wasmtime::component::Instance;
 
 /// The call of a tool that a plugin executes, reviews or previews.
 #[derive(Clone, Copy, Debug)]
@@ -50,8 +51,8 @@ pub(crate) trait Export: Send {
 /// Returns two descriptions by one instance.
 pub(crate) struct Describe;
 
-/// Executes a call.
-pub(crate) struct Execute<'a>(pub(crate) ToolCall<'a>);
+/// Executes a call in the instance of an earlier call, or in a new one, which it leaves there.
+pub(crate) struct Execute<'a>(pub(crate) ToolCall<'a>, pub(crate) &'a mut Option<Instance>);
 
 /// Reviews a call.
 pub(crate) struct Review<'a>(pub(crate) ToolCall<'a>);
@@ -86,7 +87,7 @@ impl Export for Execute<'_> {
     }
 
     async fn call(self, plugin: &LinkedPlugin, store: &mut Store<StoreState>) -> wasmtime::Result<Answer> {
-        plugin.execute(store, self.0.tool, self.0.arguments).await
+        plugin.execute(store, self.1, self.0.tool, self.0.arguments).await
     }
 
     fn complete(answer: Answer, output: &mut OutputContext) -> Result<Answer, OutputFull> {

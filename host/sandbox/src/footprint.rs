@@ -31,7 +31,8 @@ pub struct Footprint {
     pub per_call_bytes: u64,
     /// All concurrent calls at their limits.
     pub all_calls_bytes: u64,
-    /// Memory that stays mapped when nothing runs, after every slot was used.
+    /// Memory that stays mapped when nothing runs, after every slot was used. An instance that a session keeps has the
+    /// place of a call, so it counts there and not here.
     pub idle_bytes: u64,
 }
 

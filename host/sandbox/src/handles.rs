@@ -195,6 +195,12 @@ impl Handles {
         })
     }
 
+    /// Returns the keys of the declared directories that are not granted.
+    pub(crate) fn ungranted_directories(&self) -> impl Iterator<Item = &str> {
+        let is_ungranted = |declared: &DeclaredKey| matches!(declared, DeclaredKey::Directory(None));
+        self.declared.iter().filter(move |(_, declared)| is_ungranted(declared)).map(|(key, _)| &**key)
+    }
+
     fn declared(&self, key: &str) -> Result<&DeclaredKey, Unavailable> {
         self.declared.get(key).ok_or(Unavailable::UnknownKey)
     }

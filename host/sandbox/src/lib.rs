@@ -27,6 +27,7 @@ mod host_memory;
     expect(dead_code, reason = "what only requests use, which are never sent without the feature")
 )]
 mod http;
+mod idle_instance;
 mod keyvalue;
 mod log;
 mod meter;
@@ -38,6 +39,7 @@ mod program;
 mod run;
 mod service;
 mod settings;
+mod standard_streams;
 mod state;
 mod stop;
 mod store;
@@ -64,6 +66,7 @@ pub use http::{
     BearerToken, Client, Exchange, HostBody, HostClient, HostRequestError, Network, NetworkError, PluginSecrets,
     Traffic, Unreachable, VariableError, check_secret_file, open_variable,
 };
+pub use idle_instance::IdleInstance;
 pub use keyvalue::{STORE_KEY_BYTES_MAX, STORE_OPERATIONS_MAX, STORE_WRITTEN_BYTES_MAX, Store, StoreFault, StorePage};
 pub use log::Log;
 pub use own_process::confine_process;

@@ -1,17 +1,8 @@
 //! The log of a guest: its stdout, stderr and messages go to a capped buffer for the audit log, never to the host's own
 //! streams.
 
-use bytes::Bytes;
 use portcullis_policy::recovery::RecoverMutex;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
-use tokio::io::AsyncWrite;
-use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::{OutputStream, Pollable, StreamResult};
-
-/// Maximum bytes of one write of a guest. It is small, so that one write cannot exceed the cap by much.
-const WRITE_BYTES_MAX: usize = 4096;
 
 /// A guest's log output, up to the cap. Untrusted bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,56 +51,5 @@ impl Log {
         let kept = bytes.len().min(bytes_max.saturating_sub(self.bytes.len()));
         self.bytes.extend_from_slice(&bytes[..kept]);
         self.dropped_bytes += (bytes.len() - kept) as u64;
-    }
-}
-
-impl IsTerminal for Sink {
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
-
-impl StdoutStream for Sink {
-    fn p2_stream(&self) -> Box<dyn OutputStream> {
-        Box::new(self.clone())
-    }
-
-    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        Box::new(self.clone())
-    }
-}
-
-#[wasmtime_wasi::async_trait]
-impl Pollable for Sink {
-    async fn ready(&mut self) {}
-}
-
-impl OutputStream for Sink {
-    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
-        self.append(&bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> StreamResult<()> {
-        Ok(())
-    }
-
-    fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(WRITE_BYTES_MAX)
-    }
-}
-
-impl AsyncWrite for Sink {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        self.append(bytes);
-        Poll::Ready(Ok(bytes.len()))
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        Poll::Ready(Ok(()))
     }
 }

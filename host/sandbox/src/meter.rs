@@ -4,6 +4,10 @@ use crate::stop::LimitKind;
 use portcullis_policy::Limits;
 use wasmtime::ResourceLimiter;
 
+/// Maximum memory of an instance that is kept for another call, in percent of its limit. So what a guest leaks makes no
+/// later call fail.
+const KEPT_MEMORY_PERCENT_MAX: usize = 75;
+
 /// The allocations of one store, and their limits.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -34,6 +38,11 @@ impl Meter {
     /// Returns the memory in use, in bytes. A linear memory never shrinks, so this is also the peak.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.memory_bytes as u64
+    }
+
+    /// Returns whether the store uses so much of its memory that it must not be kept for another call.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        self.memory_bytes > self.memory_bytes_max / 100 * KEPT_MEMORY_PERCENT_MAX
     }
 
     /// Returns the limit of the last refused growth, if any.

@@ -1,4 +1,5 @@
-//! One run: creates a fresh store with all limits set, calls one export, and drops everything.
+//! One run: creates a fresh store with all limits set, calls one export, and drops everything. A call of a session can
+//! continue in the store of the last one instead.
 
 use crate::Cancellation;
 use crate::clock::{Expired, RunClock};
@@ -9,12 +10,13 @@ use crate::engine::Engine;
 use crate::export::{Describe, Execute, Export, Generate, Prepare, PreviewChanges, Review, ToolCall};
 use crate::handles::Handles;
 use crate::http::Traffic;
-use crate::log::{Log, Sink};
+use crate::idle_instance::IdleInstance;
+use crate::log::Log;
 use crate::output::OutputContext;
-use crate::state::StoreState;
+use crate::state::{RunParts, StoreState};
 use crate::stop::{LimitKind, Stop};
 use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preparation, Preview, ToolCaller, Verdict};
-use portcullis_policy::Limits;
+use portcullis_policy::{InstanceLifetime, Limits};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -72,6 +74,9 @@ pub struct RunSetup<'a> {
     pub cancellation: Cancellation,
 }
 
+/// The place of a store between two calls of a session.
+struct SessionStore(Option<Store<StoreState>>);
+
 impl Engine {
     /// Returns a plugin's description, or `None` if it is not stable. An honest plugin always returns the same
     /// description, so the host asks twice in each of two instances.
@@ -88,9 +93,29 @@ impl Engine {
         both.map(|same| same.and_then(|(one, again)| (one == again).then_some(one)))
     }
 
-    /// Runs a tool. Dropping the future ends the run at once.
+    /// Runs a tool in a fresh sandbox. Dropping the future ends the run at once.
     pub async fn execute(&self, call: ToolCall<'_>, setup: RunSetup<'_>) -> Ran<Answer> {
-        self.run(Execute(call), setup).await
+        self.run(Execute(call, &mut None), setup).await
+    }
+
+    /// Runs a tool in the instance that an earlier call of the session left, or in a new one. Returns the instance if
+    /// another call may use it. Dropping the future ends the run at once, and the instance with it.
+    ///
+    /// The idle instance must be one of the same code, session and principal, under the same policy. One that was made
+    /// with other limits is dropped.
+    pub async fn execute_in_session(
+        &self,
+        call: ToolCall<'_>,
+        setup: RunSetup<'_>,
+        idle: Option<IdleInstance>,
+    ) -> (Ran<Answer>, Option<IdleInstance>) {
+        let idle = idle.filter(|idle| idle.fits(setup.limits));
+        let (limits, calls) = (setup.limits, idle.as_ref().map_or(0, IdleInstance::calls));
+        let (store, mut instance) = idle.map(|idle| (idle.store, idle.instance)).unzip();
+        let mut kept = SessionStore(store);
+        let ran = self.run_in(Execute(call, &mut instance), setup, Some(&mut kept)).await;
+        let idle = kept.0.zip(instance).and_then(|(store, instance)| IdleInstance::of(store, instance, limits, calls));
+        (ran, idle)
     }
 
     /// Lets a plugin review a call. The verdict is `Clear` if the plugin exports no reviewer.
@@ -131,13 +156,32 @@ impl Engine {
 
     /// Calls one export in a fresh store.
     async fn run<E: Export>(&self, export: E, setup: RunSetup<'_>) -> Ran<E::Returned> {
+        self.run_in(export, setup, None).await
+    }
+
+    /// Calls one export in the store of a session, or in a fresh store. Leaves the store in the session's place only if
+    /// the export returned.
+    async fn run_in<E: Export>(
+        &self,
+        export: E,
+        setup: RunSetup<'_>,
+        mut session: Option<&mut SessionStore>,
+    ) -> Ran<E::Returned> {
         let RunSetup { code, limits, handles, context, cancellation } = setup;
         let began = Instant::now();
         let _ticking = self.ticking();
         let clock = RunClock::start(limits.time, cancellation);
-        let sink = Sink::new(limits.log_bytes);
         let output = export.output(limits, &context.host);
-        let mut store = self.store(StoreState::new(limits, clock.clone(), handles, context, &sink, output), limits);
+        let lifetime = session.as_ref().map_or(InstanceLifetime::Call, |_| InstanceLifetime::Session);
+        let parts = RunParts { limits, clock: clock.clone(), handles, call: context, output, lifetime };
+        let mut store = match session.as_mut().and_then(|session| session.0.take()) {
+            Some(mut store) => {
+                store.data_mut().begin(parts);
+                store.set_epoch_deadline(1);
+                store
+            }
+            None => self.store(StoreState::new(parts), limits),
+        };
         let cpu = AtomicU64::new(0);
         let ended = tokio::select! {
             biased;
@@ -155,7 +199,11 @@ impl Engine {
         let (result, streamed) = complete::<E>(result, &mut store.data_mut().output);
         let network = store.data_mut().http.take_call();
         let effects = store.data_mut().filesystem.take_effects();
-        drop(store);
+        let sink = store.data().sink.clone();
+        match session.filter(|_| result.is_ok()) {
+            Some(session) => session.0 = Some(store),
+            None => drop(store),
+        }
         network.end();
         let cpu = Duration::from_nanos(cpu.into_inner());
         let usage = Usage { wall: began.elapsed(), cpu, memory_bytes };

@@ -1,4 +1,5 @@
-//! The state of one store: one field per capability, created for each call and dropped after it.
+//! The state of one store: one field per capability. It belongs to one run. A session may keep it between two runs, and
+//! then it holds no handle.
 
 use crate::clock::RunClock;
 use crate::context::CallContext;
@@ -10,10 +11,13 @@ use crate::keyvalue::StoreBudget;
 use crate::log::Sink;
 use crate::meter::Meter;
 use crate::output::OutputContext;
-use portcullis_policy::Limits;
+use crate::standard_streams::StandardStreams;
+use portcullis_policy::{InstanceLifetime, Limits};
+use std::mem::replace;
 use std::sync::Arc;
 use std::time::Instant;
 use wasmtime::component::{Resource, ResourceTable};
+use wasmtime_wasi::p2::DynPollable;
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 pub(crate) struct StoreState {
@@ -29,29 +33,39 @@ pub(crate) struct StoreState {
     pub(crate) stores: StoreBudget,
     pub(crate) handles: Handles,
     pub(crate) sink: Sink,
+    streams: StandardStreams,
     pub(crate) call: CallContext,
     pub(crate) reports_left: usize,
     /// When the plugin was instantiated, so that its own code began.
     pub(crate) instantiated: Option<Instant>,
 }
 
+/// What one run gives a store.
+pub(crate) struct RunParts<'a> {
+    pub(crate) limits: &'a Limits,
+    pub(crate) clock: RunClock,
+    pub(crate) handles: Handles,
+    pub(crate) call: CallContext,
+    /// The receiver of the answer that the guest writes.
+    pub(crate) output: OutputContext,
+    /// Whether the store may be kept for another run.
+    pub(crate) lifetime: InstanceLifetime,
+}
+
 impl StoreState {
-    /// Creates a state with these handles and nothing else. There are no environment variables, arguments or sockets,
-    /// and stdin is empty. What the guest prints goes to `sink`, and the answer that it writes goes to `output`.
-    pub(crate) fn new(
-        limits: &Limits,
-        clock: RunClock,
-        handles: Handles,
-        call: CallContext,
-        sink: &Sink,
-        output: OutputContext,
-    ) -> Self {
+    /// Creates a state with the handles of a run and nothing else. There are no environment variables, arguments or
+    /// sockets, and stdin is empty. What the guest prints goes to the sink.
+    pub(crate) fn new(run: RunParts<'_>) -> Self {
+        let (filesystem, http, memory) = run.contexts();
+        let RunParts { limits, clock, handles, call, output, .. } = run;
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.resources);
-        let memory = HostMemory::new(limits);
+        let sink = Sink::new(limits.log_bytes);
+        let streams = StandardStreams::new(sink.clone());
         let mut wasi = WasiCtx::builder();
-        wasi.stdout(sink.clone())
-            .stderr(sink.clone())
+        wasi.stdin(streams.clone())
+            .stdout(streams.clone())
+            .stderr(streams.clone())
             .max_random_size(limits.random_bytes as u64)
             .allow_tcp(false)
             .allow_udp(false)
@@ -61,29 +75,72 @@ impl StoreState {
             meter: Meter::new(limits),
             clock,
             table,
-            weights: Weights::new(memory.clone()),
+            weights: Weights::new(memory),
             wasi: wasi.build(),
-            filesystem: FilesystemContext::new(handles.directories(), limits, memory.clone(), Arc::clone(&call.host)),
-            http: HttpContext::new(
-                handles.default_client().cloned(),
-                handles.secrets(),
-                memory,
-                Arc::clone(&call.host),
-            ),
+            filesystem,
+            http,
             output,
             stores: StoreBudget::new(),
             handles,
-            sink: sink.clone(),
+            sink,
+            streams,
             call,
             reports_left: limits.progress_reports,
             instantiated: None,
         }
     }
 
+    /// Gives a state at rest the handles and the budgets of another run, with the same limits. Its memory, its clocks
+    /// and its randomness continue.
+    pub(crate) fn begin(&mut self, run: RunParts<'_>) {
+        let (filesystem, http, memory) = run.contexts();
+        let RunParts { limits, clock, handles, call, output, .. } = run;
+        let mut last = replace(&mut self.filesystem, filesystem);
+        self.filesystem.continue_after(&mut last, &mut self.table);
+        (self.clock, self.weights, self.http) = (clock, Weights::new(memory), http);
+        (self.output, self.stores, self.handles) = (output, StoreBudget::new(), handles);
+        (self.call, self.reports_left, self.instantiated) = (call, limits.progress_reports, None);
+    }
+
+    /// Takes everything from a state that its run gave it. Returns false if the guest still holds something of it, or
+    /// if its memory is nearly full, so that the state must not be used again.
+    pub(crate) fn rest(&mut self, idle: RunParts<'_>) -> bool {
+        if self.meter.is_nearly_full() || self.meter.refused().is_some() || !self.holds_nothing() {
+            return false;
+        }
+        if self.filesystem.close(&mut self.table).is_err() {
+            return false;
+        }
+        self.begin(idle);
+        true
+    }
+
+    /// Returns whether the resource table has nothing but what every run may use: standard streams, the descriptors of
+    /// preopened directories, and pollables of these. An entry of another kind came from the last run.
+    fn holds_nothing(&mut self) -> bool {
+        let (mut entries, mut pollables) = (0, 0);
+        for entry in self.table.iter_mut() {
+            entries += 1;
+            pollables += usize::from(entry.is::<DynPollable>());
+        }
+        entries == pollables + self.streams.open() + self.filesystem.preopened_descriptors()
+    }
+
     /// Charges the current weight of a table entry. An error ends the guest.
     pub(crate) fn weigh<T: Weighed + 'static>(&mut self, entry: &Resource<T>) -> wasmtime::Result<()> {
         let bytes = self.table.get(entry)?.weight();
         Ok(self.weights.set(entry, bytes)?)
+    }
+}
+
+impl RunParts<'_> {
+    fn contexts(&self) -> (FilesystemContext, HttpContext, HostMemory) {
+        let Self { limits, handles, call, lifetime, .. } = self;
+        let (memory, host) = (HostMemory::new(limits), Arc::clone(&call.host));
+        let filesystem = FilesystemContext::new(handles, *lifetime, limits, memory.clone(), Arc::clone(&host));
+        let client = handles.default_client().cloned();
+        let http = HttpContext::new(client, handles.secrets(), memory.clone(), host);
+        (filesystem, http, memory)
     }
 }
 

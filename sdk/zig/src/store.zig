@@ -20,7 +20,8 @@ pub const Store = struct {
         return .{ .context = context, .handle = handle };
     }
 
-    /// Closes the store. The end of the call closes it too, so only a tool that opens many stores needs this.
+    /// Closes the store. The end of the instance closes it too. The host keeps no instance for a session that leaves
+    /// a store open.
     pub fn close(store: Store) void {
         host.portcullis_close_store(store.handle);
     }

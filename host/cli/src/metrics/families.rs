@@ -52,6 +52,7 @@ fn of_host(host: &HostMetrics) -> Vec<MetricFamily> {
         gauge("run_slots_used", "Run slots that calls hold", host.run_slots_used),
         gauge("run_slots", "Run slots", host.run_slots),
         gauge("instances_used", "Instances of plugins in the pool that are in use", host.instances_used),
+        gauge("session_instances", "Instances that sessions keep and that wait for a call", host.session_instances),
         gauge("instances", "Places for instances in the pool", host.instances),
         counters("code_cache_lookups", "Look-ups of compiled code in the cache on the disk", lookups),
         gauge("audit_entries_waiting", "Audit entries that are not written yet", host.audit_entries_waiting),

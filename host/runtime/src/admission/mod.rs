@@ -285,9 +285,14 @@ impl Drop for OrderUntilOver {
     }
 }
 
+/// Returns how many calls may run at one time, for this many run slots: those with one, and those that wait without one.
+pub(crate) fn runs_max(calls: u32) -> u32 {
+    calls + waiting_runs(calls)
+}
+
 /// Returns how many calls may wait without a run slot, for this many run slots. With any number, the longest chain of
 /// calls in a batch fits, so that tools can call tools even with one run slot.
-pub(crate) fn waiting_runs(calls: u32) -> u32 {
+fn waiting_runs(calls: u32) -> u32 {
     let chain = u32::try_from(TOOLS_DEPTH_CEILING).map_or(WAITING_RUNS_MAX, |chain| chain.saturating_add(1));
     calls.clamp(chain.min(WAITING_RUNS_MAX), WAITING_RUNS_MAX)
 }

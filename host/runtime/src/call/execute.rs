@@ -15,6 +15,7 @@ use super::running_answer::RunningAnswer;
 use crate::admission::Admitted;
 use crate::inner::HostState;
 use crate::inner_quota::InnerQuota;
+use crate::kept_instances::InstanceOwner;
 use crate::ledger::OutputOrigin;
 use crate::native::{self, NativeFacts, NativeFunction, NativeRun, ProgressSender};
 use crate::reply::{CallUsage, Code};
@@ -22,10 +23,12 @@ use crate::request::Request;
 use crate::servers::{self, ServerRun};
 use crate::standard::{self, Standard};
 use crate::text::{OneLine, cut};
+use crate::valid_call::ValidCall;
 use portcullis_definitions::manifest::{Answer, Failure};
 use portcullis_policy::Limits;
 use portcullis_sandbox::{
-    CallContext, CallHost, Code as PluginCode, LimitKind, OutputFull, RunSetup, Stop, ToolCall, Usage,
+    CallContext, CallHost, Code as PluginCode, IdleInstance, LimitKind, OutputFull, Ran, RunSetup, Stop, ToolCall,
+    Usage,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -155,7 +158,7 @@ async fn run_plugin(
     let tool_call = ToolCall { tool: call.tool.name().tool.as_str(), arguments: &call.canonical };
     let setup = RunSetup { code, limits: &limits, handles, context, cancellation: request.cancellation.clone() };
     let quota = quota.map(InnerQuota::start);
-    let ran = host.loader.engine.execute(tool_call, setup).await;
+    let ran = execute(host, request, record, &call, (tool_call, setup)).await;
     record.printed(&ran.log);
     if let Some(quota) = quota {
         quota.settle(&ran.effects, &inner_quotas);
@@ -173,6 +176,26 @@ async fn run_plugin(
         undeclared,
         sandbox: Some((ran.began, ran.instantiation)),
     }
+}
+
+/// Runs a tool in a fresh sandbox, or in the instance of its session.
+async fn execute(
+    host: &HostState,
+    request: &Request,
+    record: &CallRecord,
+    call: &ValidCall,
+    (tool_call, setup): (ToolCall<'_>, RunSetup<'_>),
+) -> Ran<Answer> {
+    let owner = InstanceOwner::of(request, &call.plugin);
+    let (place, idle) = host.instances.begin(owner.as_ref());
+    let Some(owner) = owner else { return host.loader.engine.execute(tool_call, setup).await };
+    record.continues_after(idle.as_ref().map_or(0, IdleInstance::calls));
+    let idle_time = setup.limits.idle_time;
+    let (ran, idle) = host.loader.engine.execute_in_session(tool_call, setup, idle).await;
+    if let Some(idle) = idle {
+        place.keep(owner, idle, idle_time, &host.catalog);
+    }
+    ran
 }
 
 async fn run_standard(

@@ -213,6 +213,11 @@ impl CallRecord {
         self.shared.entry.note(|facts| facts.effects = effects);
     }
 
+    /// Notes how many calls the plugin's instance ran before this one.
+    pub(super) fn continues_after(&self, calls: u64) {
+        self.shared.entry.note(|facts| facts.earlier_calls = calls);
+    }
+
     /// Notes the counters of the tool's service calls. They keep counting while the tool runs.
     pub(super) fn uses(&self, uses: Uses) {
         self.shared.entry.note(|facts| facts.uses = Some(uses));

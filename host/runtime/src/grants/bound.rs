@@ -11,8 +11,9 @@ use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
-    Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, Layer, PluginName, Policy,
-    ProcessBinding, ProcessNetwork, Scheme, ServerPolicy, ServiceBinding, StoreBinding, ToolsBinding,
+    Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, InstanceLifetime, Layer,
+    PluginName, Policy, ProcessBinding, ProcessNetwork, Scheme, ServerPolicy, ServiceBinding, StoreBinding,
+    ToolsBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -28,6 +29,8 @@ pub(crate) struct PluginGrants {
     pub(crate) config: Arc<BTreeMap<String, String>>,
     /// The resolution of its clocks.
     pub(crate) clock: ClockResolution,
+    /// How long its instances live.
+    pub(crate) instance: InstanceLifetime,
     /// The linear memory of a call. Its generator has as much.
     pub(crate) memory_bytes: usize,
     /// The secrets of its clients. All of its calls search for them.
@@ -161,6 +164,7 @@ impl Opening<'_> {
             keys,
             config: Arc::new(policy.config(plugin).clone()),
             clock: policy.clock(plugin),
+            instance: policy.instance(plugin),
             memory_bytes: policy.limits(plugin).memory_bytes,
             secrets,
             package_fault,
@@ -314,11 +318,9 @@ impl BindingPlace<'_> {
     }
 
     fn client(&self, binding: &HttpBinding, network: &Network) -> Result<Client, GrantError> {
-        Client::new(network, Arc::new(binding.clone()), self.base.clone()).map_err(|error| GrantError::Client {
-            plugin: self.plugin.clone(),
-            key: self.key.clone(),
-            error,
-        })
+        let client = Client::new(network, Arc::new(binding.clone()), self.base.clone());
+        let (plugin, key) = (self.plugin, self.key);
+        client.map_err(|error| GrantError::Client { plugin: plugin.clone(), key: key.clone(), error })
     }
 }
 
@@ -385,9 +387,8 @@ mod tests {
         let plugins = [OwnPlace::if_exists("the plugin directory", &fixture.0.join("plugins")).unwrap()];
         let policy = PolicyInForce::deny_all();
         let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
-        let (path, access, narrow) = ("work".to_owned(), Access::ReadOnly, None);
-        let (hidden, read_only, writable) = (Vec::new(), Vec::new(), Vec::new());
-        let binding = DirectoryBinding { path, access, narrow, hidden, read_only, writable };
+        let (path, hidden, read_only, writable) = ("work".to_owned(), Vec::new(), Vec::new(), Vec::new());
+        let binding = DirectoryBinding { path, access: Access::ReadOnly, narrow: None, hidden, read_only, writable };
         for (project, is_refused) in [("copy", false), ("project", true)] {
             let opened = openat(CWD, fixture.0.join("copy"), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
             let base = PathBase::confined(fixture.0.join(project), opened);

@@ -69,6 +69,7 @@ impl CallMetrics {
             run_slots_used: 0,
             run_slots: 0,
             instances_used: 0,
+            session_instances: 0,
             instances: 0,
             code_cache_hits,
             code_cache_misses,

@@ -67,8 +67,11 @@ pub struct HostMetrics {
     pub run_slots_used: u64,
     /// Run slots.
     pub run_slots: u64,
-    /// Instances of plugins in the engine's pool that are in use: calls, reviews, previews and descriptions.
+    /// Instances of plugins in the engine's pool that are in use: calls, reviews, previews, descriptions, and the
+    /// instances that sessions keep.
     pub instances_used: u64,
+    /// Instances that sessions keep and that wait for a call.
+    pub session_instances: u64,
     /// Places in the engine's pool.
     pub instances: u64,
     /// Look-ups of compiled code that found it in the cache.

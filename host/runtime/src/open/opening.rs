@@ -15,6 +15,7 @@ use crate::grants;
 use crate::host::Host;
 use crate::inject::Injection;
 use crate::inner::HostState;
+use crate::kept_instances::KeptInstances;
 use crate::ledger::{CallLedger, LedgerUsers, Owner, blocking};
 use crate::ledger_rounds;
 use crate::live::{KnownCalls, LiveServer, LiveSocket};
@@ -56,21 +57,20 @@ impl HostBuilder {
         let (stores, sources, in_force, live) = (opened.stores, opened.sources, opened.in_force, opened.live);
         audit.keep(in_force.policy.record().durable);
         let (reserved, events) = (Reserved::of(&in_force.policy), Arc::default());
-        let engine = Engine::new(&reserved.engine(self.calls + admission::waiting_runs(self.calls)))?;
+        let engine = Engine::new(&reserved.engine(admission::runs_max(self.calls)))?;
         let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
         let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
         let loader = Arc::new(Loader::new((engine, self.compiler, Arc::new(store)), plugins, kept, self.observer));
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
-        let status = PolicyStatus { sha256: in_force.sha256.clone(), fault: None };
         let (live_calls, live) = live.map(|socket| serve_live(socket, &owner, &events)).unzip();
         let results = self.results_budget.map(|budget| Arc::new(ResultHistory::new(budget, outputs.clone())));
         let host = Arc::new(HostState {
             catalog: watch::Sender::new(Arc::new(catalog)),
             seen: Mutex::new(seen),
             sources,
-            policy_status: watch::Sender::new(status),
+            policy_status: watch::Sender::new(PolicyStatus { sha256: in_force.sha256.clone(), fault: None }),
             reserved,
             state,
             stores,
@@ -97,6 +97,7 @@ impl HostBuilder {
             live,
             under_way: CallsUnderWay::default(),
             admissions,
+            instances: KeptInstances::new(admission::runs_max(self.calls)),
             reviews: Semaphore::new(REVIEW_SLOTS as usize),
             makes_together: together_boxed,
             arguments_bytes_max: reserved.limits().arguments_bytes,

@@ -377,7 +377,7 @@ impl<'a> ReloadLook<'a> {
         self.host.loader.plugins.hold(self.directories);
         if policy.is_some() || !self.changes.is_empty() {
             self.next.refused.sort_by(|one, other| one.file.cmp(&other.file));
-            self.host.catalog.send_replace(Arc::new(self.next));
+            self.host.replace_catalog(self.next);
         }
         if let Some(background) = self.host.background() {
             // From here on a call finds the plugin, and only then nothing says that it loads.

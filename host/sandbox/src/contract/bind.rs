@@ -53,9 +53,8 @@ macro_rules! bind {
         use generated::portcullis::tool::{context, dependencies, output, types};
         use portcullis_definitions::manifest::{self, Answer, Manifest};
         use portcullis_policy::{Hint, Permission, Permissions};
-        use std::time::Instant;
         use wasmtime::Store;
-        use wasmtime::component::{ComponentExportIndex, HasSelf, InstancePre, Linker, Resource, TypedFunc};
+        use wasmtime::component::{ComponentExportIndex, HasSelf, Instance, InstancePre, Linker, Resource, TypedFunc};
         use wasmtime_wasi::filesystem::Descriptor;
         use wasmtime_wasi::p2::DynOutputStream;
         use wasmtime_wasi_http::RequestOptions;
@@ -97,12 +96,11 @@ macro_rules! bind {
             pub(super) async fn execute(
                 &self,
                 store: &mut Store<StoreState>,
+                instance: Instance,
                 tool: &str,
                 arguments: &str,
             ) -> wasmtime::Result<Answer> {
                 // The generated bindings would look up every export of the handler, in each call.
-                let instance = self.instance().instantiate_async(&mut *store).await?;
-                store.data_mut().instantiated = Some(Instant::now());
                 let execute: TypedFunc<(&str, &str), Executed> = instance.get_typed_func(&mut *store, &self.execute)?;
                 let (answer,) = execute.call_async(&mut *store, (tool, arguments)).await?;
                 Ok(answer.map(Into::into).map_err(Into::into))

@@ -12,10 +12,11 @@ use bind::bind;
 use portcullis_definitions::manifest::{self, Answer, Manifest};
 use semver::Version;
 use std::fmt;
+use std::time::Instant;
 use wasmtime::Store;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{
-    Component, ComponentExportIndex, ComponentNamedList, InstancePre, Lift, Linker, Lower, TypedFunc,
+    Component, ComponentExportIndex, ComponentNamedList, Instance, InstancePre, Lift, Linker, Lower, TypedFunc,
 };
 
 /// A version of the contract that this host supports.
@@ -190,15 +191,22 @@ impl LinkedPlugin {
         }
     }
 
+    /// Executes a call in the instance of an earlier call, or in a new one, which is left in `instance`.
     pub(crate) async fn execute(
         &self,
         store: &mut Store<StoreState>,
+        instance: &mut Option<Instance>,
         tool: &str,
         arguments: &str,
     ) -> wasmtime::Result<Answer> {
+        let running = match *instance {
+            Some(instance) => instance,
+            None => *instance.insert(self.instance().instantiate_async(&mut *store).await?),
+        };
+        store.data_mut().instantiated = Some(Instant::now());
         match &self.handler {
-            Handler::V0_1(plugin) => plugin.execute(store, tool, arguments).await,
-            Handler::V0_2(plugin) => plugin.execute(store, tool, arguments).await,
+            Handler::V0_1(plugin) => plugin.execute(store, running, tool, arguments).await,
+            Handler::V0_2(plugin) => plugin.execute(store, running, tool, arguments).await,
         }
     }
 

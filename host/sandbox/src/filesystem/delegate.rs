@@ -275,6 +275,7 @@ impl HostDescriptor for FilesystemGuard<'_> {
                     parent.perms = FsPerms::ReadOnly;
                 }
             }
+            HandleReach::Closed => return Err(ErrorCode::NotPermitted.into()),
             HandleReach::Way { .. } => return self.open_way(request.passage(&parent)?, at.reach),
         }
         let mut opened = self.open_existing(&parent, &request).await?;
@@ -359,6 +360,7 @@ impl HostDescriptor for FilesystemGuard<'_> {
     }
 
     fn drop(&mut self, handle: Handle) -> wasmtime::Result<()> {
+        self.context.preopened.forget(&handle);
         HostDescriptor::drop(&mut self.inner(), handle)
     }
 }

@@ -1,8 +1,10 @@
 //! The guard of `wasi:filesystem` for one host call, and its registration in a linker.
 
 use super::FilesystemContext;
+use crate::directory::closed_descriptor;
 use crate::host_memory::Weights;
 use crate::state::StoreState;
+use portcullis_policy::InstanceLifetime;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi::filesystem::{Descriptor, WasiFilesystemCtxView};
@@ -44,6 +46,12 @@ impl preopens::Host for FilesystemGuard<'_> {
         let mut preopens = Vec::with_capacity(self.context.preopens.len());
         for (path, directory) in &self.context.preopens {
             preopens.push((self.table.push(directory.descriptor())?, path.clone()));
+        }
+        if self.context.lifetime == InstanceLifetime::Session {
+            for path in &self.context.closed {
+                preopens.push((self.table.push(closed_descriptor()?)?, path.clone()));
+            }
+            self.context.preopened.note(&preopens);
         }
         Ok(preopens)
     }

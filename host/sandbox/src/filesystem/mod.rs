@@ -9,6 +9,7 @@ mod listing;
 mod masked;
 mod naming;
 mod open;
+mod preopened;
 mod quota;
 mod reach;
 mod reading;
@@ -19,17 +20,20 @@ mod walk;
 pub(crate) use guard::add_to_linker;
 
 use crate::context::CallHost;
-use crate::directory::Directory;
+use crate::directory::{Directory, is_closed};
 use crate::effects::Effects;
+use crate::handles::Handles;
 use crate::host_memory::HostMemory;
 use effects::Done;
 use masked::MaskPosition;
-use portcullis_policy::Limits;
+use portcullis_policy::{InstanceLifetime, Limits};
+use preopened::Preopened;
 use quota::WriteQuota;
 use reach::HandleReach;
 use std::fs::File;
+use std::io;
 use std::sync::{Arc, Weak};
-use wasmtime::component::Resource;
+use wasmtime::component::{Resource, ResourceTable};
 use wasmtime_wasi::filesystem::Descriptor;
 use wasmtime_wasi::p2::FsResult;
 use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
@@ -43,6 +47,11 @@ type Handle = Resource<Descriptor>;
 /// The file system state of a call.
 pub(crate) struct FilesystemContext {
     preopens: Vec<(String, Directory)>,
+    lifetime: InstanceLifetime,
+    /// The paths of the declared directories that the call is not given, if the instance may be kept.
+    closed: Vec<String>,
+    /// The descriptors that the guest has for these paths, if the instance may be kept.
+    preopened: Preopened,
     quota: WriteQuota,
     directory_entries_max: usize,
     memory: HostMemory,
@@ -80,15 +89,23 @@ impl OpenFiles {
 }
 
 impl FilesystemContext {
-    /// Preopens each directory as `/<key>`. The call has no other directories.
-    pub(crate) fn new<'a>(
-        directories: impl Iterator<Item = (&'a str, &'a Directory)>,
+    /// Preopens each granted directory as `/<key>`. The call has no other directories.
+    pub(crate) fn new(
+        handles: &Handles,
+        lifetime: InstanceLifetime,
         limits: &Limits,
         memory: HostMemory,
         host: Arc<dyn CallHost>,
     ) -> Self {
+        let closed = match lifetime {
+            InstanceLifetime::Call => Vec::new(),
+            InstanceLifetime::Session => handles.ungranted_directories().map(preopened_path).collect(),
+        };
         Self {
-            preopens: directories.map(|(key, directory)| (format!("/{key}"), directory.clone())).collect(),
+            preopens: handles.directories().map(|(key, granted)| (preopened_path(key), granted.clone())).collect(),
+            lifetime,
+            closed,
+            preopened: Preopened::default(),
             quota: WriteQuota::new(limits),
             directory_entries_max: limits.directory_entries,
             memory,
@@ -104,6 +121,25 @@ impl FilesystemContext {
         self.done.take()
     }
 
+    /// Returns how many descriptors of preopened directories the guest has.
+    pub(crate) fn preopened_descriptors(&self) -> usize {
+        self.preopened.len()
+    }
+
+    /// Closes the descriptors of the preopened directories.
+    ///
+    /// # Errors
+    /// One cannot be closed, so the instance must not be kept.
+    pub(crate) fn close(&self, table: &mut ResourceTable) -> io::Result<()> {
+        self.preopened.close(table)
+    }
+
+    /// Puts the directories of this call behind the descriptors that the guest has from the last call of its session.
+    pub(crate) fn continue_after(&mut self, last: &mut Self, table: &mut ResourceTable) {
+        self.preopened = std::mem::take(&mut last.preopened);
+        self.preopened.open(&self.preopens, table);
+    }
+
     /// Returns the reach of an open directory. It is looked up by the open file, because handle numbers are reused. A
     /// directory that the call was not given is refused.
     fn reach(&self, directory: &Arc<File>) -> FsResult<HandleReach> {
@@ -115,9 +151,17 @@ impl FilesystemContext {
                 None => HandleReach::of(masks.map(|masks| MaskPosition::at(masks, &[]))),
             });
         }
+        if is_closed(directory) {
+            return Ok(HandleReach::Closed);
+        }
         let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));
         opened.map(|(_, reach)| reach.clone()).ok_or_else(|| ErrorCode::NotPermitted.into())
     }
+}
+
+/// Returns the path at which a guest finds the directory of a key.
+fn preopened_path(key: &str) -> String {
+    format!("/{key}")
 }
 
 impl Drop for FilesystemContext {

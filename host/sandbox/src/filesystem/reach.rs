@@ -24,6 +24,8 @@ pub(super) enum HandleReach {
         /// The masks of the directory that was narrowed.
         masks: Option<Arc<Masks>>,
     },
+    /// Nothing. The call was not given the directory, and the guest knows it from another call of its session.
+    Closed,
 }
 
 impl HandleReach {

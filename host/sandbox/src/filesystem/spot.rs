@@ -90,7 +90,7 @@ impl FilesystemGuard<'_> {
             Descriptor::File(_) => Ok(()),
             Descriptor::Dir(directory) => match self.context.reach(&directory.dir)? {
                 HandleReach::All | HandleReach::Masked(_) => Ok(()),
-                HandleReach::Way { .. } => Ok(of.check(Station::Way)?),
+                HandleReach::Way { .. } | HandleReach::Closed => Ok(of.check(Station::Way)?),
             },
         }
     }
@@ -108,6 +108,7 @@ impl FilesystemGuard<'_> {
             HandleReach::All => {
                 Ok(Spot { directory, path, flags, reach: HandleReach::All, standing: None }.spelt_for(of))
             }
+            HandleReach::Closed => Err(ErrorCode::NotPermitted.into()),
             HandleReach::Masked(standing) => walked(directory, standing, flags, path, of).await,
             HandleReach::Way { narrowing, depth, masks } => {
                 let target = PathTarget::of(&path, narrowing.steps(), depth)?;

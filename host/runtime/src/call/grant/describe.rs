@@ -5,7 +5,7 @@ use super::narrow;
 use crate::catalog::{Dependency, Plugin, Tool};
 use crate::grants::Grant;
 use crate::native::NATIVE_NOTICE;
-use portcullis_policy::{Binding, DependencyKey, Policy};
+use portcullis_policy::{Binding, DependencyKey, InstanceLifetime, Policy};
 use serde_json::{Map, Value};
 
 /// Describes the handles that a call of this tool would get, one line each, for people. With arguments, the lines show
@@ -30,7 +30,8 @@ pub(crate) fn describe_handles(
         };
         format!("{} {key}: {what}", dependency.kind.noun().trim_start_matches("the "))
     };
-    native_line(plugin).into_iter().chain(plugin.dependencies.iter().map(describe)).collect()
+    let lines = native_line(plugin).into_iter().chain(memory_line(plugin));
+    lines.chain(plugin.dependencies.iter().map(describe)).collect()
 }
 
 /// Describes how the arguments narrow a grant.
@@ -52,7 +53,14 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
         Some(format!("{key}: {}", grant.as_kind().describe_bound(bindings.get(key), tool)?))
     };
     let held = plugin.held_tool(&tool.name().tool).map(|difference| format!("held tool: {difference}"));
-    native_line(plugin).into_iter().chain(held).chain(plugin.dependencies.iter().filter_map(line)).collect()
+    let lines = native_line(plugin).into_iter().chain(memory_line(plugin)).chain(held);
+    lines.chain(plugin.dependencies.iter().filter_map(line)).collect()
+}
+
+/// Returns the line about a plugin whose instances live longer than a call.
+fn memory_line(plugin: &Plugin) -> Option<String> {
+    let is_kept = plugin.grants.instance == InstanceLifetime::Session;
+    is_kept.then(|| "memory: kept from the earlier calls of the session".to_owned())
 }
 
 /// Returns the line about a native tool, which needs no handles to do anything that the application can do.

@@ -173,6 +173,7 @@ impl CallEntry {
             wall_us: microseconds(run.wall),
             cpu_us: microseconds(run.cpu),
             memory_bytes: run.memory_bytes,
+            earlier_calls: facts.earlier_calls,
             bytes_in: reply.usage.bytes_in,
             bytes_out: reply.usage.bytes_out,
             detail: facts.detail.as_deref().map(|detail| cut(detail, DETAIL_BYTES_MAX)),

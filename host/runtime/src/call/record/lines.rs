@@ -76,6 +76,8 @@ pub(super) struct Facts {
     pub(super) effects: Effects,
     #[serde(skip)]
     pub(super) uses: Option<Uses>,
+    #[serde(skip)]
+    pub(super) earlier_calls: u64,
     /// The arguments, if a subscriber receives them.
     #[serde(skip)]
     pub(super) event_arguments: Option<Arc<EventPayload>>,
@@ -126,6 +128,9 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) wall_us: u64,
     pub(super) cpu_us: u64,
     pub(super) memory_bytes: u64,
+    /// The calls that the plugin's instance ran before this one. A fresh sandbox has run none.
+    #[serde(skip_serializing_if = "is_none")]
+    pub(super) earlier_calls: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -147,6 +152,11 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) reference: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<RecordedOutput>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Serializes a text that many calls share.
