@@ -27,4 +27,10 @@ def summarize(orders: list[Order]) -> Summary:
     return Summary(orders=len(orders), items=items, text=f"{len(orders)} orders, {len(items)} kinds")
 
 
+@server.tool
+def add(a: int, b: int) -> int:
+    """Adds two numbers."""
+    return a + b
+
+
 server.run(show_banner=False)

@@ -1,7 +1,7 @@
 //! Measures a plugin of twenty megabytes, the conformance plugin in Python: its first call in a new process, a call in
-//! a running server, and the memory of many such plugins.
+//! a running server, in a fresh sandbox and in the instance of its session, and the memory of many such plugins.
 
-use crate::mcp::{Era, Pipe};
+use crate::mcp::{Era, Peer, Pipe};
 use crate::real_program::{finished, put, real_program};
 use crate::rounds::{Row, block, paired, row};
 use crate::start::SETTLED_AFTER;
@@ -25,8 +25,12 @@ const RUNS_PER_BLOCK: usize = 3;
 /// Warm calls of one variant per round.
 const CALLS_PER_BLOCK: usize = 50;
 
+/// The same plugin, whose instance lives for a session.
+const KEPT: &str = "conformkept";
+
 /// Allows the tools that are called.
-const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n";
+const POLICY: &str = "[approvals]\nrepeats = 1000000\n[[rule]]\ntool = \"*.*\"\ndecision = \"allow\"\n\
+                      [plugin.conformkept]\ninstance = \"session\"\n";
 
 /// The tool that adds two numbers, and the same call of the small guest.
 const SUM: (&str, &str, &str) = ("add", r#"{"a":2,"b":2}"#, "4");
@@ -51,6 +55,20 @@ pub(crate) fn measure(guests: &Path, kept: &Path, show: &mut impl FnMut(Row)) ->
     };
     let [small, large] = paired([&|| warm("hello", GREETING), &|| warm(&python, SUM)])?;
     show(row("Python, a call over stdio / a small plugin".to_owned(), &small, &large));
+
+    let [fresh, kept] = paired([&|| warm(&python, SUM), &|| warm(KEPT, SUM)])?;
+    show(row("Python, a call over stdio, instance of a session / fresh sandbox".to_owned(), &fresh, &kept));
+    for peer in Peer::all().into_iter().filter(Peer::has_sum) {
+        let theirs = || {
+            let (mut other, (tool, arguments, answer)) = (Pipe::begin(peer.command(), Era::Legacy)?, SUM);
+            other.call(tool, arguments, answer)?;
+            block(CALLS_PER_BLOCK, || other.call(tool, arguments, answer))
+        };
+        let [other, ours] = paired([&theirs, &|| warm(&python, SUM)])?;
+        show(row(format!("Python, a call over stdio / {}", peer.name), &other, &ours));
+        let [other, ours] = paired([&theirs, &|| warm(KEPT, SUM)])?;
+        show(row(format!("Python, a call over stdio, instance of a session / {}", peer.name), &other, &ours));
+    }
 
     let mut served = bench.serve()?;
     let (tool, arguments, answer) = SUM;
@@ -79,8 +97,7 @@ impl LargeBench {
         let bench = Self { program: real_program("large")?, kept: kept.to_owned() };
         fs::create_dir_all(bench.kept.join("plugins"))?;
         put(&bench.file("hello"), &fs::read(guests.join("hello.wasm"))?)?;
-        for number in 0..PLUGINS {
-            let name = bench.name(number);
+        for name in (0..PLUGINS).map(|number| bench.name(number)).chain([KEPT.to_owned()]) {
             put(&bench.file(&name), &renamed(&component, name.as_bytes()))?;
         }
         fs::write(bench.kept.join("policy.toml"), POLICY)?;

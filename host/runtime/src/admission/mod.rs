@@ -285,7 +285,7 @@ impl Drop for OrderUntilOver {
     }
 }
 
-/// Returns how many calls may run at one time, for this many run slots: those with one, and those that wait without one.
+/// Returns how many calls may run at one time, for this many run slots. Some wait without one.
 pub(crate) fn runs_max(calls: u32) -> u32 {
     calls + waiting_runs(calls)
 }

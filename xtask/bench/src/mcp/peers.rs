@@ -15,9 +15,9 @@ const NODE_MODULES: &str = "PORTCULLIS_TEST_NODE_MODULES";
 const FASTMCP: &str = "PORTCULLIS_BENCH_FASTMCP";
 
 /// A server to measure beside ours.
-pub(super) struct Peer {
+pub(crate) struct Peer {
     /// The name for the table.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     program: PathBuf,
     file: PathBuf,
     /// The divisor for the calls of a block, because some servers are much slower.
@@ -26,7 +26,7 @@ pub(super) struct Peer {
 
 impl Peer {
     /// Returns the servers whose programs the environment names.
-    pub(super) fn all() -> Vec<Self> {
+    pub(crate) fn all() -> Vec<Self> {
         let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers");
         let node = var_os(NODE).filter(|_| var_os(NODE_MODULES).is_some());
         let known = [
@@ -40,8 +40,13 @@ impl Peer {
         known.into_iter().filter_map(peer).collect()
     }
 
+    /// Returns whether the server also has the tool `add`, like the conformance plugin.
+    pub(crate) fn has_sum(&self) -> bool {
+        self.file.ends_with("fast_mcp.py")
+    }
+
     /// Returns the command that runs the server.
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.arg(&self.file);
         command
