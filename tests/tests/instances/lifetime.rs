@@ -1,8 +1,9 @@
 //! What continues from one call to the next, and what ends an instance.
 
 use crate::instances::desk::{SESSION, earlier_calls, note, note_in, open, policy, request, results, site, step, take};
+use portcullis::plugins::Contract;
 use portcullis::{Batch, Code, Compiler, Host, Request};
-use portcullis_tests::{Site, assert_verifies, outcome_of};
+use portcullis_tests::{Manifest, Site, assert_verifies, built_guest_of, guest, outcome_of};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
@@ -185,4 +186,38 @@ async fn calls_of_a_batch_are_calls_of_the_session() {
     let replies = host.batch(Batch::new(calls)).await;
     let last = results(replies.last().unwrap()).remove(0);
     assert_eq!(last, json!(["one", "two", "three"]), "calls that write run one after the other");
+}
+
+/// A call that another tool makes has the limits that are left to that tool, so it gets no instance of the session.
+#[tokio::test]
+async fn a_call_of_another_tool_runs_in_a_fresh_sandbox() {
+    let site = site();
+    site.plugin("relay", &built_guest_of(Contract::V0_2, "relay"));
+    let tools = "[plugin.relay]\ninstance = \"session\"\ntools.tools = { tools = [\"keeper.*\"] }\n";
+    let host = open(&site, &format!("{SESSION}{tools}")).await;
+    for _ in 0..2 {
+        let inner = json!({ "tool": "keeper.think", "arguments": { "steps": [step("note", "x")] } });
+        let calls = json!({ "calls": [inner.clone(), inner] });
+        let reply = host.call(Request::new("relay.run", calls.to_string()).session("s")).await;
+        assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+        let answers: Value = serde_json::from_str(&reply.message).unwrap();
+        assert_eq!(answers, json!([{ "json": [["x"]] }, { "json": [["x"]] }]));
+    }
+}
+
+/// A guest that was refused memory, and answered all the same, reached a limit.
+#[tokio::test]
+async fn a_refused_growth_of_memory_ends_an_instance() {
+    let site = site();
+    site.plugin("survivor", &guest("memory-refused-once", &Manifest::of("survivor")));
+    site.plugin("steady", &guest("good", &Manifest::of("steady")));
+    let both = "[plugin.survivor]\ninstance = \"session\"\n[plugin.steady]\ninstance = \"session\"\n";
+    let host = open(&site, both).await;
+    for (tool, second) in [("survivor.run", Value::Null), ("steady.run", json!(1))] {
+        for earlier in [Value::Null, second] {
+            let reply = host.call(Request::new(tool, "{}").session("s")).await;
+            assert_eq!(reply.code, Code::Completed, "{}", reply.message);
+            assert_eq!(earlier_calls(&host, &reply), earlier, "{tool}");
+        }
+    }
 }
