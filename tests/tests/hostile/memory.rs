@@ -31,7 +31,14 @@ pub(crate) async fn memory_growth_survived(contract: Contract) {
     assert!(reply.usage.run.memory_bytes <= 8 << 20, "{}", reply.usage.run.memory_bytes);
 }
 
+/// A guest that asks once for more than the limit gets nothing of it. `tests/instances` lets it live for a session.
+pub(crate) async fn memory_refused_once(contract: Contract) {
+    let reply = Attack::by(contract, "memory_refused_once").ends(Code::Completed).await;
+    assert!(reply.usage.run.memory_bytes < 2 << 20, "{}", reply.usage.run.memory_bytes);
+}
+
 in_every_contract! {
     tokio::test =>
-        memory_growth_survived;
+        memory_growth_survived
+        memory_refused_once;
 }
