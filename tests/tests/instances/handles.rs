@@ -3,6 +3,7 @@
 use crate::instances::desk::{DIRECTORIES, SESSION, open, request, results, site, step, take};
 use portcullis::{Host, Request};
 use serde_json::{Value, json};
+use std::fs;
 
 fn ok(value: impl Into<Value>) -> Value {
     json!({ "ok": value.into() })
@@ -60,6 +61,24 @@ async fn each_call_is_narrowed_to_its_own_place() {
         assert_eq!((&second[0], &second[2]), (&json!(vec!["x"; 2 * round + 2]), &ok("b")));
         assert!(is_refused(&second[1]), "{second:?}");
     }
+}
+
+/// A narrowed call has a handle of its own for its directory. Nothing holds it after the call.
+#[tokio::test]
+async fn an_idle_instance_holds_no_open_directory() {
+    let site = site();
+    let narrowed = "directory.workspace = { path = \"workspace\", narrow = \"/place\", access = \"read-write\" }\n";
+    let host = open(&site, &format!("{SESSION}{narrowed}")).await;
+    let workspace = fs::canonicalize(site.path("workspace")).unwrap();
+    let handles = || {
+        let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        open.filter(|target| *target == workspace).count()
+    };
+    let before = handles();
+    let arguments = json!({ "steps": [step("read", "/workspace/a")], "place": "a" }).to_string();
+    assert_eq!(results(&host.call(Request::new("keeper.look", arguments).session("s")).await), [ok("a")]);
+    assert_eq!(host.metrics().await.session_instances, 1);
+    assert_eq!((before > 0, handles()), (true, before));
 }
 
 #[tokio::test]

@@ -202,6 +202,7 @@ async fn a_call_of_another_tool_runs_in_a_fresh_sandbox() {
         assert_eq!(reply.code, Code::Completed, "{}", reply.message);
         let answers: Value = serde_json::from_str(&reply.message).unwrap();
         assert_eq!(answers, json!([{ "json": [["x"]] }, { "json": [["x"]] }]));
+        assert_eq!(host.metrics().await.session_instances, 1, "only that of the outer call is kept");
     }
 }
 
