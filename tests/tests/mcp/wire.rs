@@ -176,8 +176,8 @@ impl Wire {
     /// Sends bytes unchanged, and a line end.
     pub(crate) fn raw(&mut self, line: impl AsRef<[u8]>) {
         let input = self.input.as_mut().unwrap();
-        input.write_all(line.as_ref()).unwrap();
-        input.write_all(b"\n").unwrap();
+        // One write. A server may act on what it has before it reads the rest.
+        input.write_all(&[line.as_ref(), b"\n"].concat()).unwrap();
         input.flush().unwrap();
     }
 
