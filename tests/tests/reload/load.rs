@@ -5,15 +5,11 @@ use crate::reload::desk::{ALLOW, call, put_bytes, says, word};
 use portcullis::Host;
 use portcullis_tests::{BlockOn, Manifest, Site, assert_verifies, outcomes};
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The variable with the number of changes. Without it there are few, so that the test takes some seconds.
-const CHANGES: &str = "PORTCULLIS_TEST_CHANGES";
-
-/// The changes without the variable.
-const CHANGES_DEFAULT: usize = 100;
+/// How often the file changes. With the calls for each change, the test takes some seconds.
+const CHANGES: usize = 1000;
 
 /// Calls for each change.
 const CALLS_PER_CHANGE: usize = 10;
@@ -65,7 +61,6 @@ async fn call_on(host: Host, left: Arc<AtomicUsize>, changes_left: Arc<AtomicUsi
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_call_is_lost_or_mixes_versions_while_a_file_changes_all_the_time() {
-    let changes = env::var(CHANGES).map_or(CHANGES_DEFAULT, |changes| changes.parse().unwrap());
     let site = Site::new();
     put_bytes(&site, "tool", &bytes_of(0));
     let host = site.open(ALLOW).await;
@@ -77,10 +72,10 @@ async fn no_call_is_lost_or_mixes_versions_while_a_file_changes_all_the_time() {
         known.insert(version.to_string(), hashes(&host));
     }
     let (left, changes_left) =
-        (Arc::new(AtomicUsize::new(changes * CALLS_PER_CHANGE)), Arc::new(AtomicUsize::new(changes)));
+        (Arc::new(AtomicUsize::new(CHANGES * CALLS_PER_CHANGE)), Arc::new(AtomicUsize::new(CHANGES)));
     let start = |_| tokio::spawn(call_on(host.clone(), Arc::clone(&left), Arc::clone(&changes_left)));
     let callers: Vec<_> = (0..CALLERS).map(start).collect();
-    for change in 0..changes {
+    for change in 0..CHANGES {
         put_bytes(&site, "tool", &bytes_of(change % VERSIONS));
         assert_eq!(host.reload().await.unwrap().replaced.len(), 1, "change {change}");
         changes_left.fetch_sub(1, Ordering::SeqCst);
@@ -89,8 +84,8 @@ async fn no_call_is_lost_or_mixes_versions_while_a_file_changes_all_the_time() {
     for caller in callers {
         replies.extend(caller.await.unwrap());
     }
-    assert!(replies.len() >= changes * CALLS_PER_CHANGE);
-    assert_eq!(word(call(&host, "tool").await), ((changes - 1) % VERSIONS).to_string());
+    assert!(replies.len() >= CHANGES * CALLS_PER_CHANGE);
+    assert_eq!(word(call(&host, "tool").await), ((CHANGES - 1) % VERSIONS).to_string());
     assert_eq!(outcomes(&host).len(), replies.len() + 1, "each call has one outcome");
     let decided = decisions(&host);
     for (call, word) in &replies {
