@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot be set up has failed")]
 
 #[path = "state/desk.rs"]
-mod desk;
+pub(crate) mod desk;
 
 #[path = "state/isolation.rs"]
 mod isolation;

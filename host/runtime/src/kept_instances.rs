@@ -37,7 +37,6 @@ struct KeptInstance {
 }
 
 /// Whose instance it is. No other call may use it.
-#[derive(Clone)]
 pub(crate) struct InstanceOwner {
     principal: Principal,
     session: Arc<str>,

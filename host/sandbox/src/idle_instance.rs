@@ -59,7 +59,7 @@ impl IdleInstance {
     }
 
     /// Returns whether it can run a call with these limits: those that it was made with.
-    pub fn fits(&self, limits: &Limits) -> bool {
+    pub(crate) fn fits(&self, limits: &Limits) -> bool {
         self.limits == *limits
     }
 }

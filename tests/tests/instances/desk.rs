@@ -1,7 +1,8 @@
 //! A site with the keeper, and helpers to call it.
 
+pub(crate) use crate::state::desk::results;
 use portcullis::policy::Principal;
-use portcullis::{Code, Host, Output, Reply, Request};
+use portcullis::{Host, Reply, Request};
 use portcullis_tests::{Site, allow_all, built_guest, outcome_of};
 use serde_json::{Value, json};
 use std::fs;
@@ -52,14 +53,6 @@ pub(crate) fn request(tool: &str, session: &str, steps: &[Value]) -> Request {
 /// Makes a call in the session `s`, and returns the result of each step.
 pub(crate) async fn take(host: &Host, tool: &str, steps: &[Value]) -> Vec<Value> {
     results(&host.call(request(tool, "s", steps)).await)
-}
-
-/// Returns the result of each step of a call.
-#[track_caller]
-pub(crate) fn results(reply: &Reply) -> Vec<Value> {
-    assert_eq!(reply.code, Code::Completed, "{}", reply.message);
-    let Some(Output::Json(text)) = &reply.output else { panic!("no JSON") };
-    serde_json::from_str(text).unwrap()
 }
 
 /// Leaves a note in the memory of the instance of a session. Returns all the notes there.

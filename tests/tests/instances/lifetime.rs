@@ -1,9 +1,10 @@
 //! What continues from one call to the next, and what ends an instance.
 
 use crate::instances::desk::{SESSION, earlier_calls, note, note_in, open, policy, request, results, site, step, take};
+use crate::reload::policy as file;
 use portcullis::plugins::Contract;
-use portcullis::{Batch, Code, Compiler, Host, Request};
-use portcullis_tests::{Manifest, Site, assert_verifies, built_guest_of, guest, outcome_of};
+use portcullis::{Batch, Code, Request};
+use portcullis_tests::{Manifest, assert_verifies, built_guest_of, guest, outcome_of};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::Duration;
@@ -111,21 +112,15 @@ async fn an_instance_ends_after_its_idle_time() {
     assert_eq!(note(&host, "two").await, json!(["two"]));
 }
 
-async fn open_file(site: &Site) -> Host {
-    let builder = Host::builder(site.plugins(), site.state()).compiler(Compiler::InProcess).calls(4);
-    builder.policy_file(site.path("policy.toml")).open().await.unwrap_or_else(|error| panic!("{error}"))
-}
-
 #[tokio::test]
 async fn a_new_policy_or_a_new_file_ends_every_instance() {
     let site = site();
-    fs::write(site.path("policy.toml"), policy(SESSION)).unwrap();
-    let host = open_file(&site).await;
+    let host = file::open(&site, &policy(SESSION)).await;
     note(&host, "one").await;
     host.reload().await.unwrap();
     assert_eq!(note(&host, "two").await, json!(["one", "two"]), "nothing changed");
 
-    fs::write(site.path("policy.toml"), policy(&format!("{SESSION}limits.log = \"1 KiB\"\n"))).unwrap();
+    file::write(&site, &policy(&format!("{SESSION}limits.log = \"1 KiB\"\n")));
     host.reload().await.unwrap();
     assert_eq!(host.metrics().await.session_instances, 0);
     assert_eq!(note(&host, "three").await, json!(["three"]));
@@ -138,7 +133,7 @@ async fn a_new_policy_or_a_new_file_ends_every_instance() {
     assert_eq!(host.metrics().await.session_instances, 0);
     assert_eq!(note(&host, "four").await, json!(["four"]));
 
-    fs::write(site.path("policy.toml"), policy("")).unwrap();
+    file::write(&site, &policy(""));
     host.reload().await.unwrap();
     assert_eq!(note(&host, "five").await, json!(["five"]));
     assert_eq!(note(&host, "six").await, json!(["six"]));
@@ -148,14 +143,13 @@ async fn a_new_policy_or_a_new_file_ends_every_instance() {
 #[tokio::test]
 async fn a_policy_that_changes_during_a_call_ends_its_instance() {
     let site = site();
-    fs::write(site.path("policy.toml"), policy(SESSION)).unwrap();
-    let host = open_file(&site).await;
+    let host = file::open(&site, &policy(SESSION)).await;
     let long = json!({ "op": "wait", "bytes": 400 });
     let running =
         host.call(request("keeper.think", "s", &[long, step("note", "one")]).principal("ada".parse().unwrap()));
     let change = async {
         sleep(Duration::from_millis(150)).await;
-        fs::write(site.path("policy.toml"), policy(&format!("{SESSION}limits.log = \"1 KiB\"\n"))).unwrap();
+        file::write(&site, &policy(&format!("{SESSION}limits.log = \"1 KiB\"\n")));
         host.reload().await.unwrap();
     };
     let (reply, ()) = tokio::join!(running, change);

@@ -85,12 +85,8 @@ impl Memory {
             "names" => told(fs::read_dir(text).map(|entries| entries.count())),
             "hold-file" => told(File::open(text).map(|file| self.files.push(file))),
             "hold-listing" => told(fs::read_dir(text).map(|listing| self.listings.push(listing))),
-            "hold-store" => {
-                told(context.store(text).map(|store| self.stores.push(store)).map_err(|failure| message(&failure)))
-            }
-            "hold-client" => {
-                told(context.client(text).map(|client| self.clients.push(client)).map_err(|failure| message(&failure)))
-            }
+            "hold-store" => told(context.store(text).map(|store| self.stores.push(store))),
+            "hold-client" => told(context.client(text).map(|client| self.clients.push(client))),
             "read-held" => told(self.files.last_mut().map_or(Ok(String::new()), read)),
             "print" => told(writeln!(io::stdout(), "{text}")),
             "grow" => {
@@ -114,10 +110,6 @@ impl Memory {
 fn read(file: &mut File) -> io::Result<String> {
     let mut text = String::new();
     file.read_to_string(&mut text).map(|_| text)
-}
-
-fn message(failure: &Failure) -> String {
-    failure.to_string()
 }
 
 fn told<T: portcullis_sdk::serde::Serialize, E: ToString>(done: Result<T, E>) -> Value {

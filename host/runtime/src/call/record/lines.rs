@@ -9,6 +9,7 @@ use crate::catalog::Tool;
 use crate::events::EventPayload;
 use crate::inject::Uses;
 use crate::metrics::StepTimes;
+use crate::text::is_zero;
 use portcullis_policy::{Decision, Layer, Targets};
 use portcullis_sandbox::{Effects, Traffic};
 use serde::{Serialize, Serializer};
@@ -129,7 +130,7 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) cpu_us: u64,
     pub(super) memory_bytes: u64,
     /// The calls that the plugin's instance ran before this one. A fresh sandbox has run none.
-    #[serde(skip_serializing_if = "is_none")]
+    #[serde(skip_serializing_if = "is_zero")]
     pub(super) earlier_calls: u64,
     pub(super) bytes_in: u64,
     pub(super) bytes_out: u64,
@@ -152,11 +153,6 @@ pub(super) struct OutcomeLine<'a> {
     pub(super) reference: Option<&'a str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(super) output: Option<RecordedOutput>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
-fn is_none(count: &u64) -> bool {
-    *count == 0
 }
 
 /// Serializes a text that many calls share.
