@@ -63,8 +63,10 @@ pub(super) async fn log_in(arguments: &LoginArguments, context: &Context) -> any
     let minutes = BROWSER_TIME.as_secs() / 60;
     let address = timeout(BROWSER_TIME, answer).await;
     let address = address.with_context(|| format!("the browser did not return within {minutes} minutes"));
-    let status = login.finish(&address.code(FailureCode::LoginFailed)?).await.code(FailureCode::LoginFailed)?;
+    let finished = login.finish(&address.code(FailureCode::LoginFailed)?).await;
+    // A browser gets its page also if the login has failed.
     redirect.close().await;
+    let status = finished.code(FailureCode::LoginFailed)?;
     drop(host);
     if !context.json {
         terminal.note(format_args!("logged in to {name}; running hosts use it within a few seconds"));
