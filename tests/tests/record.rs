@@ -37,6 +37,9 @@ mod unavailable;
 #[path = "record/cache.rs"]
 mod cache;
 
+#[path = "record/examined.rs"]
+mod examined;
+
 #[path = "record/mapped.rs"]
 mod mapped;
 

@@ -1,8 +1,9 @@
 //! Caches the compiled code of components in the user's cache between runs, because compiling an interpreter takes half
 //! a minute. The commands that examine a component or run its cases share it.
 //!
-//! An entry is a folder for one component. It consists of the key and the code cache of a state directory that was
-//! never used for anything else. As with any state, only code with a valid seal of the key is used.
+//! An entry is a folder for one component, named as [`CodeCache`] names it. It consists of the key and the code cache
+//! of a state directory that was never used for anything else. As with any state, only code with a valid seal of the
+//! key is used.
 
 use portcullis::plugins::CodeCache;
 use portcullis_build::cache;
@@ -31,15 +32,20 @@ pub struct KeptCode {
 }
 
 impl KeptCode {
+    /// Returns the folder of all entries. `None` if the user has no cache.
+    pub fn folder() -> Option<PathBuf> {
+        cache::folder(FOLDER).ok()
+    }
+
     /// Returns the entry of a component. `None` if the user has no cache.
     pub fn of(component: &[u8]) -> Option<Self> {
-        let folder = cache::folder(FOLDER).ok()?;
+        let folder = Self::folder()?;
         Some(Self { entry: folder.join(cache::digest(component)), folder })
     }
 
     /// Returns the cache that uses and fills the entry.
     pub fn cache(&self) -> CodeCache {
-        CodeCache::new(&self.entry)
+        CodeCache::new(&self.folder)
     }
 
     /// Marks the entry as used now, if it exists, and evicts the least recently used entries. Ignores errors, because

@@ -1,8 +1,10 @@
-//! What `--state` names: a directory, and a database for a ledger that hosts on many machines share.
+//! What `--state` names: a directory, and a database for a ledger that hosts on many machines share. And the cache
+//! from which every host of the program takes code.
 
 use anyhow::{Context as _, bail, ensure};
 use portcullis::state::{BucketAddress, OutputsAddress, PostgresAddress, StatePlace};
 use portcullis_build::project_file;
+use portcullis_cases::KeptCode;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -55,8 +57,8 @@ impl StateOptions {
         options
     }
 
-    /// Returns the place of a state directory, with the database that the options name. `variable` reads a variable of
-    /// the environment.
+    /// Returns the place of a state directory, with the database that the options name, and with the code that other
+    /// commands have compiled. `variable` reads a variable of the environment.
     ///
     /// # Errors
     /// The options name several places, or the address of the database cannot be read.
@@ -65,7 +67,7 @@ impl StateOptions {
         directory: &Path,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> anyhow::Result<StatePlace> {
-        let place = StatePlace::from(directory);
+        let place = KeptCode::folder().into_iter().fold(StatePlace::from(directory), StatePlace::examined_code);
         let place = match &*self.databases {
             [] => place,
             [database] => place.ledger_in(database.address(variable)?),

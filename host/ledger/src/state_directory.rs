@@ -95,6 +95,7 @@ pub struct StatePlace {
     ledger: LedgerPlace,
     ledger_key: Option<PathBuf>,
     outputs: Option<OutputsAddress>,
+    examined_code: Option<PathBuf>,
 }
 
 impl StatePlace {
@@ -122,11 +123,19 @@ impl StatePlace {
     pub fn outputs_in(self, outputs: OutputsAddress) -> Self {
         Self { outputs: Some(outputs), ..self }
     }
+
+    /// Returns the place with a directory of compiled code that the user's other commands keep. The host takes from it
+    /// what its own cache does not have. It holds the keys of its entries, so no grant may contain it.
+    #[must_use]
+    pub fn examined_code(self, directory: PathBuf) -> Self {
+        Self { examined_code: Some(directory), ..self }
+    }
 }
 
 impl<P: Into<PathBuf>> From<P> for StatePlace {
     fn from(directory: P) -> Self {
-        Self { directory: directory.into(), ledger: LedgerPlace::Directory, ledger_key: None, outputs: None }
+        let (ledger, directory) = (LedgerPlace::Directory, directory.into());
+        Self { directory, ledger, ledger_key: None, outputs: None, examined_code: None }
     }
 }
 
@@ -180,6 +189,8 @@ pub struct HostDirectories {
     pub key: [u8; 32],
     /// The machine and the path, for people who look for this directory.
     pub named: String,
+    /// The directory of compiled code that the user's other commands keep. It need not exist.
+    pub examined_code: Option<PathBuf>,
     /// The key that seals the ledger.
     pub(crate) ledger_key: [u8; 32],
     /// What holds the ledger.
@@ -258,7 +269,8 @@ impl HostDirectories {
             (Some(_), LedgerPlace::Directory) => return Err(PlaceError::OutputsAlone),
             (outputs, _) => outputs.as_ref().map(OutputsHome::open).transpose()?,
         };
-        Ok(Self { path, directory, cache, key, named, ledger_key, ledger, outputs })
+        let examined_code = place.examined_code.clone();
+        Ok(Self { path, directory, cache, key, named, examined_code, ledger_key, ledger, outputs })
     }
 
     /// Returns the directory of the large outputs that hosts share, if there is one.
@@ -284,8 +296,9 @@ impl HostDirectories {
         let (directory, cache) = (self.directory.try_clone()?, self.cache.try_clone()?);
         let Self { key, ledger_key, .. } = *self;
         let (path, named, ledger) = (self.path.clone(), self.named.clone(), self.ledger.clone());
+        let examined_code = self.examined_code.clone();
         let outputs = self.outputs.as_ref().map(OutputsHome::try_clone).transpose()?;
-        Ok(Self { path, directory, cache, key, named, ledger_key, ledger, outputs })
+        Ok(Self { path, directory, cache, key, named, examined_code, ledger_key, ledger, outputs })
     }
 }
 

@@ -115,6 +115,9 @@ impl Host {
         if let Some(outputs) = state.outputs_directory() {
             rights.keep_open(outputs, ViewAccess::ReadWrite)?;
         }
+        if let Some(code) = &state.examined_code {
+            rights.keep(code, ViewAccess::ReadOnly)?;
+        }
         let of_outputs = self.0.outputs.needs();
         for file in &of_outputs.files {
             keep_file(&mut rights, file, home, ViewAccess::ReadOnly)?;

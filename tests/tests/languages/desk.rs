@@ -25,6 +25,7 @@ impl Desk {
 
     /// Limits the calls. Answers may be larger than by default.
     pub(crate) fn limited(row: Row, policy: &str, limits: &str) -> Self {
+        row.inspected();
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
         fs::write(folder.path().join("work/poem.txt"), "roses are red\nviolets are blue\n").unwrap();

@@ -1,6 +1,6 @@
 //! The rows of the table: the conformance plugin in one language, for one engine.
 
-use portcullis_tests::{Ran, program};
+use portcullis_tests::{Ran, made_once, program};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::env;
@@ -75,6 +75,20 @@ impl Row {
         built(self.name).join("conformance.wasm")
     }
 
+    /// Returns the output of `inspect` for the component. The tests share it as long as the component and the program
+    /// are the same. It leaves the code of the component in the user's cache, so that no other test compiles it.
+    pub(crate) fn inspected(self) -> Value {
+        let component = self.component();
+        let program = fs::metadata(program()).unwrap();
+        let built = format!("{} {} {:?}", self.name, program.len(), program.modified().unwrap());
+        let place = made_once(&[built.into_bytes(), fs::read(&component).unwrap()], |place| {
+            let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
+            fs::create_dir(place).unwrap();
+            fs::write(place.join("inspected.json"), ran.document().to_string()).unwrap();
+        });
+        serde_json::from_str(&fs::read_to_string(place.join("inspected.json")).unwrap()).unwrap()
+    }
+
     /// Returns the gaps of the language: by the name of a tool or of a case.
     pub(crate) fn gaps(self) -> BTreeMap<String, Gap> {
         let folder = repository().join("tests/languages").join(self.project);
@@ -90,6 +104,13 @@ impl Row {
 pub(crate) fn built(place: &str) -> PathBuf {
     let default = repository().join("target/languages");
     env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or(default, PathBuf::from).join(place)
+}
+
+/// Returns the user's cache of examined code.
+pub(crate) fn examined_code() -> PathBuf {
+    let of_home = || Some(PathBuf::from(env::var_os("HOME")?).join(".cache"));
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(of_home);
+    cache.expect("a user with a cache").join("portcullis/compiled")
 }
 
 /// Returns the folder of the repository.

@@ -1,7 +1,8 @@
 //! A plugin in every language answers in an instance of its session as it does in a fresh sandbox.
 
-use crate::row::Row;
-use portcullis::{Code, Host, Output, Request};
+use crate::row::{Row, examined_code};
+use portcullis::state::StatePlace;
+use portcullis::{Code, Compiler, Host, Output, Request};
 use portcullis_tests::{Site, allow_all, outcome_of};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -42,7 +43,12 @@ async fn open(row: Row, instance: &str) -> (Site, Host) {
     let site = Site::new();
     site.plugin("conformance", &fs::read(row.component()).unwrap());
     fs::write(site.directory("workspace").join("a.txt"), "one\ntwö\n").unwrap();
-    let host = site.open(&format!("{}{GRANTS}instance = \"{instance}\"\n", allow_all("time = \"60 s\""))).await;
+    row.inspected();
+    let policy = format!("{}{GRANTS}instance = \"{instance}\"\n", allow_all("time = \"60 s\""));
+    let place = StatePlace::from(site.state()).examined_code(examined_code());
+    let builder =
+        Host::builder(site.plugins(), place).compiler(Compiler::InProcess).policy_text(&policy, site.path(""));
+    let host = builder.open().await.unwrap();
     (site, host)
 }
 

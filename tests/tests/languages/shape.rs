@@ -1,7 +1,6 @@
 //! The built components: equal definitions, known sizes, and known imports.
 
 use crate::row::{Gap, ROWS, Row, repository, run};
-use portcullis_tests::{made_once, program};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,20 +9,6 @@ use std::fs;
 const WRITE: &str = "PORTCULLIS_WRITE_LANGUAGES";
 /// Tolerance for the size of a component, in percent: toolchains do not produce equal bytes.
 const SIZE_TOLERANCE: u64 = 5;
-
-/// Returns the output of `inspect` for a row's component. It compiles the component, so the tests share the output as
-/// long as the component and the program are the same.
-fn inspected(row: Row) -> Value {
-    let component = row.component();
-    let program = fs::metadata(program()).unwrap();
-    let built = format!("{} {} {:?}", row.name, program.len(), program.modified().unwrap());
-    let place = made_once(&[built.into_bytes(), fs::read(&component).unwrap()], |place| {
-        let ran = run(repository(), &["inspect", "--json", component.to_str().unwrap()]).ends(0);
-        fs::create_dir(place).unwrap();
-        fs::write(place.join("inspected.json"), ran.document().to_string()).unwrap();
-    });
-    serde_json::from_str(&fs::read_to_string(place.join("inspected.json")).unwrap()).unwrap()
-}
 
 /// The largest safe integer of a double. The JavaScript schemas contain it as a limit.
 const SAFE_INTEGER_MAX: i64 = (1 << 53) - 1;
@@ -105,11 +90,11 @@ fn definitions_are_the_same_in_every_language() {
         let tools = document["tools"].as_array().unwrap_or_else(|| panic!("no tools in {document}")).clone();
         tools.iter().map(|tool| (tool["name"].as_str().unwrap().to_owned(), asked(tool))).collect()
     };
-    let rust = inspected(Row::of("rust"));
+    let rust = Row::of("rust").inspected();
     let mut model = tools(&rust);
     model.remove("conformance.late");
     for row in ROWS {
-        let document = inspected(row);
+        let document = row.inspected();
         assert_eq!(introduced(&document, row), introduced(&rust, row), "{}", row.name);
         let mut found = tools(&document);
         found.remove("conformance.late");
@@ -133,7 +118,7 @@ fn sizes_and_imports_match_the_stored_values() {
     for row in ROWS {
         let component = row.component();
         let bytes = fs::metadata(&component).unwrap().len();
-        let document = inspected(row);
+        let document = row.inspected();
         let mut imports: Vec<&str> = document["imports"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         imports.sort_unstable();
         let file = repository().join("tests/data/languages").join(row.name).with_extension("txt");
@@ -156,7 +141,7 @@ const WITH_SOCKETS: &str = "python";
 #[test]
 fn only_python_imports_sockets() {
     for row in ROWS.into_iter().filter(|row| row.name != WITH_SOCKETS) {
-        let document = inspected(row);
+        let document = row.inspected();
         for import in document["imports"].as_array().unwrap() {
             let name = import.as_str().unwrap();
             assert!(!name.starts_with("wasi:sockets/"), "{}: {name}", row.name);

@@ -88,6 +88,7 @@ fn conforms(name: &str) {
     let row = Row::of(name);
     let component = row.component();
     assert!(component.is_file(), "{}: run `cargo xtask test`", component.display());
+    row.inspected();
     let mut cases = results(&component, &repository().join("tests/languages/cases"));
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("large.json");

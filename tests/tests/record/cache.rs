@@ -4,11 +4,13 @@
 use crate::record::desk::{entries, text};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use data_encoding::HEXLOWER;
 use portcullis::plugins::{CodeCache, Engine, EngineConfig, LoadError, Loaded, Observer};
 use portcullis::policy::{Limits, PluginName};
 use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request, open_audit};
 use portcullis_sandbox::CodeStore;
 use portcullis_tests::{Manifest, Site, allow_all, guest, program};
+use sha2::{Digest, Sha256};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -70,7 +72,7 @@ pub(crate) fn cached(site: &Site, extension: &str) -> Vec<PathBuf> {
 }
 
 /// Returns the same for a directory with a cache.
-fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
+pub(crate) fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(directory.join("cache")).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|found| found == extension)).collect();
     files.sort();
@@ -81,9 +83,9 @@ fn files_of(directory: &Path, extension: &str) -> Vec<PathBuf> {
 const SEAL_BYTES: usize = 40;
 
 /// Damages an entry. The second path is a place for a copy.
-type Tampering = (&'static str, fn(&Path, &Path));
+pub(crate) type Tampering = (&'static str, fn(&Path, &Path));
 
-const TAMPERINGS: [Tampering; 12] = [
+pub(crate) const TAMPERINGS: [Tampering; 12] = [
     ("the first byte flipped", |entry, _| flip(entry, |_| 0)),
     ("a byte in the middle flipped", |entry, _| flip(entry, |length| length / 2)),
     ("the last byte of the content flipped", |entry, _| flip(entry, |length| length - SEAL_BYTES - 1)),
@@ -181,10 +183,11 @@ fn a_turn_to_compile_belongs_to_one_store_until_it_ends() {
 #[tokio::test]
 async fn a_component_that_is_examined_twice_is_compiled_once() {
     let site = Site::new();
-    let (bytes, kept) = (guest("good", &Manifest::of("good")), site.path("kept"));
+    let bytes = guest("good", &Manifest::of("good"));
+    let (all, kept) = (site.path("kept"), site.path("kept").join(HEXLOWER.encode(&Sha256::digest(&bytes))));
     let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
     let absent = Compiler::Program { program: site.path("none"), arguments: Vec::new() };
-    let cache = CodeCache::new(&kept);
+    let cache = CodeCache::new(&all);
     let load =
         async |compiler: &Compiler| Loaded::load("good", &bytes, &engine, compiler, Some(&cache)).await.map(drop);
     let is_compiled = |loaded: Result<(), LoadError>| matches!(loaded, Err(LoadError::Compile(_)));

@@ -1,5 +1,6 @@
 //! The cache of plugins' code and descriptions, each under a seal. It lasts from one start to the next.
 
+use super::code_cache::CodeCache;
 use super::load_error::LoadError;
 use super::loader::{Loader, blocking};
 use super::plugin_file::PluginBytes;
@@ -7,7 +8,7 @@ use crate::audit::{AuditError, Kind};
 use crate::text::{WithCauses, cut, hex};
 use portcullis_definitions::manifest::Manifest;
 use portcullis_policy::PluginName;
-use portcullis_sandbox::{Code, Entry, Fetched};
+use portcullis_sandbox::{Artefact, Code, CodeStore, Engine, Entry, Fetched, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -37,6 +38,20 @@ impl Loader {
                 Ok(None)
             }
         }
+    }
+
+    /// Returns the code of a plugin that another command of the user has compiled, if it is valid and fits this engine.
+    /// Keeps it in the cache of the host.
+    pub(super) async fn examined_code(&self, content: &PluginBytes) -> Result<Option<Code>, LoadError> {
+        let Some(directory) = &self.examined_code else { return Ok(None) };
+        let (cache, engine) = (CodeCache::new(directory), self.engine.clone());
+        let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        let take = move || {
+            let taken = cache.fetch(&engine, &plugin);
+            // The host's own cache is optional.
+            Ok(taken.map(|(artefact, code)| keep_code(&store, &engine, &plugin, &artefact, code).0))
+        };
+        blocking(take).await
     }
 
     /// Caches a description. If that fails, the next start asks the plugin again.
@@ -73,4 +88,21 @@ impl Loader {
         let note = Note { plugin, sha256, event: cut(event, EVENT_BYTES_MAX) };
         self.audit.write(Kind::Plugin, None::<&()>, &note).await
     }
+}
+
+/// Puts the code of a plugin into the cache. Returns it as mapped from the cache, if it can be: its memory is then
+/// shared with other hosts, and can be dropped while it is not in use.
+pub(super) fn keep_code(
+    store: &CodeStore,
+    engine: &Engine,
+    plugin: &[u8; 32],
+    artefact: &Artefact,
+    code: Code,
+) -> (Code, Result<(), StoreError>) {
+    let kept = store.put_code(plugin, artefact);
+    let mapped = match store.fetch_code(plugin) {
+        Fetched::Hit(artefact) if artefact.is_in_file() => Code::load(engine, &artefact).ok(),
+        Fetched::Hit(_) | Fetched::Miss | Fetched::Rejected(_) => None,
+    };
+    (mapped.unwrap_or(code), kept)
 }

@@ -1,25 +1,33 @@
-//! A cache of compiled code outside of a state directory, for commands that examine a component without a host.
+//! A cache of compiled code outside of a state directory, for commands that examine a component without a host. A host
+//! takes from it what its own cache does not have.
 //!
-//! Its directory is laid out like a state directory: a key, and the entries that the key seals. So code from it runs
-//! only if its MAC is valid.
+//! Each component has a directory that is laid out like a state directory: a key, and the entries that the key seals.
+//! So code from it runs only if its MAC is valid.
 
 use super::load_error::LoadError;
 use super::loader::blocking;
 use crate::places::{self, HostDirectories};
+use crate::text::hex;
 use portcullis_sandbox::{Artefact, Code, CodeStore, Compiler, Engine, Fetched};
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// A directory for compiled code. It holds the key of its entries, so no plugin may have access to it.
+/// A directory for the compiled code of components. It holds the keys of its entries, so no plugin may have access to
+/// it.
 #[derive(Clone, Debug)]
 pub struct CodeCache {
     directory: PathBuf,
 }
 
 impl CodeCache {
-    /// Creates a cache in a directory. The first entry creates it, for this user alone.
+    /// Creates a cache in a directory. The first component creates it, for this user alone.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into() }
+    }
+
+    /// Returns the directory of a component. It is named after the SHA-256 digest of the component's bytes.
+    fn entry(&self, plugin: &[u8; 32]) -> PathBuf {
+        self.directory.join(hex(plugin))
     }
 
     /// Maps the code of a component that has passed the checks before compiling. Compiles it if it is not cached.
@@ -48,10 +56,10 @@ impl CodeCache {
     }
 
     /// Returns the code of a component, if there is code with a valid MAC that fits this engine.
-    fn fetch(&self, engine: &Engine, plugin: &[u8; 32]) -> Option<(Artefact, Code)> {
+    pub(super) fn fetch(&self, engine: &Engine, plugin: &[u8; 32]) -> Option<(Artefact, Code)> {
         // Do not create the directory of a component that may turn out to be refused.
-        places::stamp(&self.directory)?;
-        match self.store(engine)?.fetch_code(plugin) {
+        places::stamp(&self.entry(plugin))?;
+        match self.store(engine, plugin)?.fetch_code(plugin) {
             Fetched::Hit(artefact) => Code::load(engine, &artefact).ok().map(|code| (artefact, code)),
             Fetched::Miss | Fetched::Rejected(_) => None,
         }
@@ -59,12 +67,12 @@ impl CodeCache {
 
     /// Keeps the code of a component. Ignores errors, because the cache is optional.
     fn keep(&self, engine: &Engine, plugin: &[u8; 32], artefact: &Artefact) {
-        let _ = self.store(engine).map(|store| store.put_code(plugin, artefact));
+        let _ = self.store(engine, plugin).map(|store| store.put_code(plugin, artefact));
     }
 
-    /// Opens the cache, or returns `None` if other users could change it.
-    fn store(&self, engine: &Engine) -> Option<CodeStore> {
-        let HostDirectories { cache, key, .. } = HostDirectories::open(&self.directory.as_path().into()).ok()?;
+    /// Opens the directory of a component, or returns `None` if other users could change it.
+    fn store(&self, engine: &Engine, plugin: &[u8; 32]) -> Option<CodeStore> {
+        let HostDirectories { cache, key, .. } = HostDirectories::open(&self.entry(plugin).into()).ok()?;
         Some(CodeStore::new(cache, &key, engine.fingerprint()))
     }
 }

@@ -1,6 +1,7 @@
 //! Loads a file of the plugin directory into a plugin that can be called, or returns the reason for a refusal.
 
 use super::beside::Beside;
+use super::cached::keep_code;
 use super::contents::{Catalog, RefusedPlugin};
 use super::describing::{checked_manifest, describe};
 use super::description;
@@ -167,6 +168,10 @@ impl Loader {
     }
 
     async fn compile(&self, name: &PluginName, content: &PluginBytes) -> Result<Code, LoadError> {
+        if let Some(code) = self.examined_code(content).await? {
+            self.make_room().await;
+            return Ok(code);
+        }
         self.observer.queued(name, content.bytes.len() as u64);
         let slot = self.slots.compilations.acquire().await;
         self.observer.compiling(name);
@@ -180,14 +185,9 @@ impl Loader {
         let (engine, store, sha256) = (self.engine.clone(), Arc::clone(&self.store), content.sha256);
         let map_and_keep = move || {
             let code = Code::load(&engine, &artefact)?;
-            let kept = store.put_code(&sha256, &artefact);
+            let kept = keep_code(&store, &engine, &sha256, &artefact, code);
             drop(turn);
-            // Mapped from the cache, its memory is shared with other hosts, and can be dropped while it is not in use.
-            let mapped = match store.fetch_code(&sha256) {
-                Fetched::Hit(artefact) if artefact.is_in_file() => Code::load(&engine, &artefact).ok(),
-                Fetched::Hit(_) | Fetched::Miss | Fetched::Rejected(_) => None,
-            };
-            Ok((mapped.unwrap_or(code), kept))
+            Ok(kept)
         };
         let (code, kept) = blocking(map_and_keep).await?;
         if let Err(error) = kept {

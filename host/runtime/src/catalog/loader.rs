@@ -11,6 +11,7 @@ use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 use tokio::sync::Semaphore;
@@ -25,6 +26,8 @@ pub(crate) struct Loader {
     pub(crate) engine: Engine,
     pub(crate) compiler: Compiler,
     pub(crate) store: Arc<CodeStore>,
+    /// The directory of the [`CodeCache`](super::CodeCache) of the user's other commands.
+    pub(crate) examined_code: Option<PathBuf>,
     pub(crate) plugins: PluginDirectories,
     pub(crate) audit: Arc<AuditWriter>,
     pub(crate) pins: Arc<GeneratedPins>,
@@ -47,13 +50,27 @@ pub(crate) struct LoadSlots {
 impl Loader {
     /// Creates a loader that has loaded nothing.
     pub(crate) fn new(
-        (engine, compiler, store): (Engine, Compiler, Arc<CodeStore>),
+        (engine, compiler): (Engine, Compiler),
+        (store, examined_code): (Arc<CodeStore>, Option<PathBuf>),
         plugins: PluginDirectories,
         (audit, pins, logins): (Arc<AuditWriter>, Arc<GeneratedPins>, Arc<ServerLogins>),
         observer: Arc<dyn Observer>,
     ) -> Self {
         let (slots, server_changes, code_cache) = Default::default();
-        Self { engine, compiler, store, plugins, audit, pins, logins, observer, slots, server_changes, code_cache }
+        Self {
+            engine,
+            compiler,
+            store,
+            examined_code,
+            plugins,
+            audit,
+            pins,
+            logins,
+            observer,
+            slots,
+            server_changes,
+            code_cache,
+        }
     }
 }
 

@@ -1,10 +1,11 @@
 //! The source of each policy layer, and the host's own places that no plugin may change.
 
 use super::changeable::{Changeable, changeable, changeable_policy};
-use crate::places::{HostDirectories, OwnPlace, PolicyFile};
+use crate::places::{HostDirectories, OwnPlace, PolicyFile, open_directory, resolve};
 use crate::project_policy::GrantPlace;
 use portcullis_policy::Layer;
 use portcullis_sandbox::{Directory, PathBase};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The host's own places. No grant may contain the state, and none may let a plugin change the others.
@@ -18,7 +19,8 @@ pub(crate) struct Own<'a> {
 
 impl Own<'_> {
     /// Returns the place that no grant may contain, whatever its access, if the directory contains one.
-    pub(super) fn covered_by(&self, directory: &Directory) -> std::io::Result<Option<&'static str>> {
+    /// `place` is the resolved path of the directory.
+    pub(super) fn covered_by(&self, directory: &Directory, place: &Path) -> std::io::Result<Option<&'static str>> {
         if directory.overlaps(&self.state.directory)? {
             return Ok(Some("the state directory"));
         }
@@ -27,8 +29,23 @@ impl Own<'_> {
         {
             return Ok(Some("the directory of outputs"));
         }
-        let covers_cache = directory.overlaps(&self.state.cache)?;
-        Ok(covers_cache.then_some("the cache directory"))
+        if directory.overlaps(&self.state.cache)? {
+            return Ok(Some("the cache directory"));
+        }
+        self.examined_code_overlaps(directory, place)
+    }
+
+    /// Returns the cache of examined code, if the directory contains it, is in it, or would contain it if it existed.
+    fn examined_code_overlaps(&self, directory: &Directory, place: &Path) -> std::io::Result<Option<&'static str>> {
+        const WHAT: &str = "your cache of compiled code";
+        let Some(path) = &self.state.examined_code else { return Ok(None) };
+        let overlaps = match open_directory(path) {
+            Ok(cache) => directory.overlaps(&cache)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => resolve(path)?.starts_with(place),
+            // This process takes no code from what it cannot open.
+            Err(_) => false,
+        };
+        Ok(overlaps.then_some(WHAT))
     }
 
     /// Returns the first place that a plugin with this directory could change. `place` is the resolved path of the

@@ -213,10 +213,10 @@ impl BindingPlace<'_> {
         let directory =
             opened.map_err(|error| GrantError::Grant { plugin: self.plugin.clone(), key: self.key.clone(), error })?;
         let (plugin, key, written) = (self.plugin, self.key, &binding.path);
-        if let Some(what) = opening.own.covered_by(&directory).map_err(AuditError::Io)? {
+        let place = places::resolve(&path).map_err(AuditError::Io)?;
+        if let Some(what) = opening.own.covered_by(&directory, &place).map_err(AuditError::Io)? {
             return Err(GrantError::Covers { plugin: plugin.clone(), key: key.clone(), path: written.clone(), what });
         }
-        let place = places::resolve(&path).map_err(AuditError::Io)?;
         // Check what was opened, because a link may have changed in between.
         if !directory.is_at(&place).map_err(AuditError::Io)? {
             let (plugin, key, path) = (plugin.clone(), key.clone(), written.clone());

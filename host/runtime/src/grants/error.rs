@@ -50,7 +50,7 @@ pub enum GrantError {
     /// A grant would include the host's own plugins, state or policy.
     #[error(
         "the grant {plugin}.{key} ({path}) contains {what}, where a plugin could change its own rights. Grant another \
-         directory, or move {what} out of it (--plugins, --policy, --state)"
+         directory, or move {what} out of it (--plugins, --policy, --state, XDG_CACHE_HOME)"
     )]
     Covers {
         /// The plugin.

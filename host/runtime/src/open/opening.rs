@@ -35,6 +35,7 @@ use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
 use portcullis_sandbox::{CodeStore, Engine, Network, REVIEW_SLOTS};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -58,9 +59,9 @@ impl HostBuilder {
         audit.keep(in_force.policy.record().durable);
         let (reserved, events) = (Reserved::of(&in_force.policy), Arc::default());
         let engine = Engine::new(&reserved.engine(admission::runs_max(self.calls)))?;
-        let store = CodeStore::new(state.cache.try_clone().map_err(AuditError::Io)?, &state.key, engine.fingerprint());
+        let code = code_caches(&state, &engine).map_err(AuditError::Io)?;
         let kept = (Arc::clone(&audit), Arc::new(GeneratedPins::open(&state)?), Arc::new(ServerLogins::open(&state)?));
-        let loader = Arc::new(Loader::new((engine, self.compiler, Arc::new(store)), plugins, kept, self.observer));
+        let loader = Arc::new(Loader::new((engine, self.compiler), code, plugins, kept, self.observer));
         let first = FirstCatalog::load(&loader, &in_force, self.only_for.as_deref(), self.background_after).await?;
         let (first, state, injection) = first.bound(&loader, &in_force, state, self.injection).await?;
         let FirstCatalog { catalog, seen, background } = first;
@@ -206,6 +207,12 @@ fn begin_background_work(host: &Arc<HostState>) {
     host.approvals.settle_regularly();
     ledger_rounds::follow(host);
     rate_sharing::follow(host);
+}
+
+/// Returns the host's own cache of code, and the directory of the cache that other commands of the user fill.
+fn code_caches(state: &HostDirectories, engine: &Engine) -> io::Result<(Arc<CodeStore>, Option<PathBuf>)> {
+    let store = CodeStore::new(state.cache.try_clone()?, &state.key, engine.fingerprint());
+    Ok((Arc::new(store), state.examined_code.clone()))
 }
 
 /// Begins to serve the live feed. Returns the calls that it tells new readers about.
