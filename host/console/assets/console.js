@@ -10,6 +10,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 // --- Loading pages -------------------------------------------------------------------------------------------------
 
 let loading = 0;
+let visiting = 0;
 
 /** Loads a document of the console. The browser parses it, so no text becomes markup here. */
 function load(url, form, refreshing = false) {
@@ -25,8 +26,20 @@ function load(url, form, refreshing = false) {
   });
 }
 
-/** Goes to a page in place, and puts the focus on its heading. */
-async function visit(url, { form, push = true } = {}) {
+/** Goes to a page in place. What changes meanwhile is looked at when the page is there, which may be older. */
+async function visit(url, options) {
+  visiting += 1;
+  try {
+    await show(url, options);
+  } finally {
+    visiting -= 1;
+    compare();
+    if (waitingForVisit) soon();
+  }
+}
+
+/** Shows a page in place, and puts the focus on its heading. */
+async function show(url, { form, push = true } = {}) {
   const turn = ++loading;
   let loaded;
   try {
@@ -148,22 +161,17 @@ function refreshInbox(page) {
 
 let events;
 let seen = {};
+let latest = seen;
 let waitingForRefresh = false;
+let waitingForVisit = false;
 
 function connect() {
   events?.close();
   events = new EventSource("/events");
   events.addEventListener("seen", (event) => {
     connection(true);
-    const now = JSON.parse(event.data);
-    const restarted = now.process !== document.body.dataset.process;
-    const section = document.body.dataset.section;
-    const ledger = now.ledger !== seen.ledger || now.pending !== seen.pending;
-    const changed = ledger || (section === "Log" && now.log !== seen.log)
-      || (section === "Live" && (now.log !== seen.log || now.live !== seen.live)) || now.paused !== seen.paused;
-    seen = now;
-    if (restarted) return void visit(location.pathname + location.search, { push: false });
-    if (changed) soon();
+    latest = JSON.parse(event.data);
+    compare();
   });
   events.onerror = () => {
     connection(false);
@@ -172,8 +180,24 @@ function connect() {
   };
 }
 
-/** Refreshes once for several events. */
+/** Compares the last event with the one before, and brings the page up to date if they differ in something it shows. */
+function compare() {
+  if (visiting > 0 || latest === seen) return;
+  const now = latest;
+  const restarted = now.process !== document.body.dataset.process;
+  const section = document.body.dataset.section;
+  const ledger = now.ledger !== seen.ledger || now.pending !== seen.pending;
+  const changed = ledger || (section === "Log" && now.log !== seen.log)
+    || (section === "Live" && (now.log !== seen.log || now.live !== seen.live)) || now.paused !== seen.paused;
+  seen = now;
+  if (restarted) return void visit(location.pathname + location.search, { push: false });
+  if (changed) soon();
+}
+
+/** Refreshes once for several events. A page that a person goes to comes first. */
 async function soon() {
+  waitingForVisit = visiting > 0;
+  if (waitingForVisit) return;
   if (waitingForRefresh) {
     waitingForRefresh = "again";
     return;

@@ -217,6 +217,37 @@ async function unfolding() {
   assert.deepEqual(page.problems, []);
 }
 
+/** A call that begins while the page of live calls loads is on that page, although its document is older. */
+async function overtaking() {
+  const { page } = await signedIn();
+  await visible(page, "Nothing waits for you.");
+  await page.evaluate(() => {
+    const { open } = XMLHttpRequest.prototype;
+    XMLHttpRequest.prototype.open = function (method, url) {
+      open.call(this, method, url);
+      if (url !== "/live") return;
+      XMLHttpRequest.prototype.open = open;
+      // The page sets its handler in the same step. It runs when the scenario says so.
+      queueMicrotask(() => {
+        const { onload } = this;
+        this.onload = () => { globalThis.showOlder = onload; };
+      });
+    };
+  });
+  await press(page, "2");
+  await page.waitForFunction(() => globalThis.showOlder);
+  const begun = ask(...write("late.txt", "x\n"));
+  const isLive = () => page.evaluate(async () => (await (await fetch("/live")).text()).includes("late.txt"));
+  while (!(await isLive())) await page.waitForTimeout(100);
+  // Longer than the console waits between two events.
+  await page.waitForTimeout(3000);
+  await page.evaluate(() => globalThis.showOlder());
+  await page.locator("#live-calls li", { hasText: "late.txt" }).waitFor();
+  for (const open of await questions()) await portcullis("approvals", "reject", open.id);
+  await begun;
+  assert.deepEqual(page.problems, []);
+}
+
 /** Everything in the browser encodes what a plugin and a model say, and a megabyte is shown before it is approved. */
 async function hostile() {
   const evil = "</code><script>alert(1)</script><img src=http://evil.example/x onerror=alert(1)>\u202e\u200b\u001b[2J";
@@ -444,4 +475,4 @@ async function axe(page, what) {
   for (const found of JSON.parse(result.value)) violations.push([what, ...found]);
 }
 
-await run({ keys, arriving, hundred, racing, changed, restart, looking, pausing, unfolding, hostile, attacker, rebinding, looks, scriptless, service });
+await run({ keys, arriving, hundred, racing, changed, restart, looking, pausing, unfolding, overtaking, hostile, attacker, rebinding, looks, scriptless, service });

@@ -142,6 +142,11 @@ fn a_line_of_a_live_call_opens_and_stays_open() {
 }
 
 #[test]
+fn a_call_that_begins_while_its_page_loads_is_on_it() {
+    run("overtaking");
+}
+
+#[test]
 fn hostile_texts_run_nothing_and_load_nothing() {
     run("hostile");
 }
