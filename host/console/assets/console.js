@@ -26,7 +26,7 @@ function load(url, form, refreshing = false) {
   });
 }
 
-/** Goes to a page in place. What changes meanwhile is looked at when the page is there, which may be older. */
+/** Goes to a page in place. What changes meanwhile is looked at afterwards, because the page may be older. */
 async function visit(url, options) {
   visiting += 1;
   try {
