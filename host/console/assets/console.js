@@ -34,7 +34,6 @@ async function visit(url, options) {
   } finally {
     visiting -= 1;
     compare();
-    if (waitingForVisit) soon();
   }
 }
 
@@ -163,7 +162,6 @@ let events;
 let seen = {};
 let latest = seen;
 let waitingForRefresh = false;
-let waitingForVisit = false;
 
 function connect() {
   events?.close();
@@ -196,8 +194,11 @@ function compare() {
 
 /** Refreshes once for several events. A page that a person goes to comes first. */
 async function soon() {
-  waitingForVisit = visiting > 0;
-  if (waitingForVisit) return;
+  if (visiting > 0) {
+    // The comparison after the visit then finds a difference.
+    seen = {};
+    return;
+  }
   if (waitingForRefresh) {
     waitingForRefresh = "again";
     return;
