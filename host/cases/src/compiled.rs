@@ -1,9 +1,9 @@
 //! Caches the compiled code of components in the user's cache between runs, because compiling an interpreter takes half
 //! a minute. The commands that examine a component or run its cases share it.
 //!
-//! An entry is a folder for one component, named as [`CodeCache`] names it. It consists of the key and the code cache
-//! of a state directory that was never used for anything else. As with any state, only code with a valid seal of the
-//! key is used.
+//! An entry is a folder for one component ([`CodeCache::directory_of`]). It consists of the key and the code cache of a
+//! state directory that was never used for anything else. As with any state, only code with a valid seal of the key is
+//! used.
 
 use portcullis::plugins::CodeCache;
 use portcullis_build::cache;
@@ -40,7 +40,7 @@ impl KeptCode {
     /// Returns the entry of a component. `None` if the user has no cache.
     pub fn of(component: &[u8]) -> Option<Self> {
         let folder = Self::folder()?;
-        Some(Self { entry: folder.join(cache::digest(component)), folder })
+        Some(Self { entry: CodeCache::new(&folder).directory_of(component), folder })
     }
 
     /// Returns the cache that uses and fills the entry.

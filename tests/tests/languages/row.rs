@@ -106,11 +106,10 @@ pub(crate) fn built(place: &str) -> PathBuf {
     env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or(default, PathBuf::from).join(place)
 }
 
-/// Returns the user's cache of examined code.
-pub(crate) fn examined_code() -> PathBuf {
-    let of_home = || Some(PathBuf::from(env::var_os("HOME")?).join(".cache"));
-    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(of_home);
-    cache.expect("a user with a cache").join("portcullis/compiled")
+/// Returns the program's directory in the user's cache.
+pub(crate) fn cache() -> PathBuf {
+    let cache = env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    cache.unwrap_or_else(|| PathBuf::from(env::var_os("HOME").unwrap()).join(".cache")).join("portcullis")
 }
 
 /// Returns the folder of the repository.

@@ -1,6 +1,6 @@
 //! A plugin in every language answers in an instance of its session as it does in a fresh sandbox.
 
-use crate::row::{Row, examined_code};
+use crate::row::{Row, cache};
 use portcullis::state::StatePlace;
 use portcullis::{Code, Compiler, Host, Output, Request};
 use portcullis_tests::{Site, allow_all, outcome_of};
@@ -45,7 +45,7 @@ async fn open(row: Row, instance: &str) -> (Site, Host) {
     fs::write(site.directory("workspace").join("a.txt"), "one\ntwö\n").unwrap();
     row.inspected();
     let policy = format!("{}{GRANTS}instance = \"{instance}\"\n", allow_all("time = \"60 s\""));
-    let place = StatePlace::from(site.state()).examined_code(examined_code());
+    let place = StatePlace::from(site.state()).examined_code(cache().join("compiled"));
     let builder =
         Host::builder(site.plugins(), place).compiler(Compiler::InProcess).policy_text(&policy, site.path(""));
     let host = builder.open().await.unwrap();

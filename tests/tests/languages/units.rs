@@ -1,14 +1,8 @@
 //! The SDKs' own unit tests, run with the tools of each language.
 
-use crate::row::repository;
+use crate::row::{cache, repository};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Returns the user's build cache.
-fn cache() -> PathBuf {
-    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    cache.unwrap_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cache")).join("portcullis")
-}
 
 /// Returns a program of a toolchain that builds the components.
 fn toolchain(name: &str, program: &str) -> PathBuf {

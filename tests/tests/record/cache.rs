@@ -4,13 +4,11 @@
 use crate::record::desk::{entries, text};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
-use data_encoding::HEXLOWER;
 use portcullis::plugins::{CodeCache, Engine, EngineConfig, LoadError, Loaded, Observer};
 use portcullis::policy::{Limits, PluginName};
 use portcullis::{Code, Compiler, Host, HostBuilder, OpenError, Request, open_audit};
 use portcullis_sandbox::CodeStore;
 use portcullis_tests::{Manifest, Site, allow_all, guest, program};
-use sha2::{Digest, Sha256};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -178,16 +176,21 @@ fn a_turn_to_compile_belongs_to_one_store_until_it_ends() {
     assert_eq!(files().len(), 0);
 }
 
+/// Returns the engine of a command that examines a component without a host.
+pub(crate) fn engine() -> Engine {
+    Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap()
+}
+
 /// Loads the good plugin without a host, with a cache in a directory of its own. A second load needs no compiler, and a
 /// damaged entry is not used.
 #[tokio::test]
 async fn a_component_that_is_examined_twice_is_compiled_once() {
     let site = Site::new();
     let bytes = guest("good", &Manifest::of("good"));
-    let (all, kept) = (site.path("kept"), site.path("kept").join(HEXLOWER.encode(&Sha256::digest(&bytes))));
-    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
+    let engine = engine();
     let absent = Compiler::Program { program: site.path("none"), arguments: Vec::new() };
-    let cache = CodeCache::new(&all);
+    let cache = CodeCache::new(site.path("kept"));
+    let kept = cache.directory_of(&bytes);
     let load =
         async |compiler: &Compiler| Loaded::load("good", &bytes, &engine, compiler, Some(&cache)).await.map(drop);
     let is_compiled = |loaded: Result<(), LoadError>| matches!(loaded, Err(LoadError::Compile(_)));

@@ -1,8 +1,7 @@
 //! Remembered refusals: a file that cannot be loaded is compiled once, and not at every start and every call.
 
-use crate::record::cache::{cached, counted, events, flip};
-use portcullis::plugins::{Engine, EngineConfig, forget_refusal};
-use portcullis::policy::Limits;
+use crate::record::cache::{cached, counted, engine, events, flip};
+use portcullis::plugins::forget_refusal;
 use portcullis::{Code, Compiler, Host, Request};
 use portcullis_tests::{Manifest, Site, allow_all, guest};
 use std::fs;
@@ -80,8 +79,7 @@ async fn a_refusal_that_is_forgotten_is_tried_again() {
         assert!(refusal(&host, "good").contains("compiling it took more than"), "{}", refusal(&host, "good"));
         assert_eq!(tries(), 1, "a timeout must not be repeated immediately");
     }
-    let engine = Engine::new(&EngineConfig { calls: 1, largest: Limits::default(), store_value_bytes: 0 }).unwrap();
-    forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine).await.unwrap();
+    forget_refusal(&site.state(), &guest("good", &Manifest::of("good")), &engine()).await.unwrap();
     drop(site.builder_with(&allow_all(""), shell(&line)).open().await.unwrap());
     assert_eq!(tries(), 2);
 }

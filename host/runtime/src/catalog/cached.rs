@@ -46,6 +46,12 @@ impl Loader {
         let Some(directory) = &self.examined_code else { return Ok(None) };
         let (cache, engine) = (CodeCache::new(directory), self.engine.clone());
         let (store, plugin) = (Arc::clone(&self.store), content.sha256);
+        let looking = cache.clone();
+        if !blocking(move || Ok(looking.has(&plugin))).await? {
+            return Ok(None);
+        }
+        // Copying needs as much memory as the code, so it is limited as compilations are. The semaphore stays open.
+        let _slot = self.slots.compilations.acquire().await;
         let take = move || {
             let taken = cache.fetch(&engine, &plugin);
             // The host's own cache is optional.

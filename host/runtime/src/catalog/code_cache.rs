@@ -25,7 +25,12 @@ impl CodeCache {
         Self { directory: directory.into() }
     }
 
-    /// Returns the directory of a component. It is named after the SHA-256 digest of the component's bytes.
+    /// Returns the directory of a component's code. It need not exist.
+    pub fn directory_of(&self, component: &[u8]) -> PathBuf {
+        self.entry(&Sha256::digest(component).into())
+    }
+
+    /// Returns the directory of the component with this digest.
     fn entry(&self, plugin: &[u8; 32]) -> PathBuf {
         self.directory.join(hex(plugin))
     }
@@ -55,10 +60,17 @@ impl CodeCache {
         blocking(map_and_keep).await
     }
 
+    /// Returns whether there may be code of a component.
+    pub(super) fn has(&self, plugin: &[u8; 32]) -> bool {
+        places::stamp(&self.entry(plugin)).is_some()
+    }
+
     /// Returns the code of a component, if there is code with a valid MAC that fits this engine.
     pub(super) fn fetch(&self, engine: &Engine, plugin: &[u8; 32]) -> Option<(Artefact, Code)> {
         // Do not create the directory of a component that may turn out to be refused.
-        places::stamp(&self.entry(plugin))?;
+        if !self.has(plugin) {
+            return None;
+        }
         match self.store(engine, plugin)?.fetch_code(plugin) {
             Fetched::Hit(artefact) => Code::load(engine, &artefact).ok().map(|code| (artefact, code)),
             Fetched::Miss | Fetched::Rejected(_) => None,
