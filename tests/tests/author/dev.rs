@@ -2,7 +2,7 @@
 //! serves, and calls of other processes are shown as they end. The project is in C, because it builds quickly.
 
 use crate::schema::assert_valid;
-use portcullis_tests::{Ran, program};
+use portcullis_tests::{HeldWorker, Manifest, Ran, program, slow_to_compile};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -116,13 +116,6 @@ fn signal(child: &Child, signal: rustix::process::Signal) {
     rustix::process::kill_process(rustix::process::Pid::from_child(child), signal).unwrap();
 }
 
-/// Returns the test plugin that takes longest to compile.
-fn slow_plugin() -> PathBuf {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/languages");
-    let languages = std::env::var_os("PORTCULLIS_TEST_LANGUAGES").map_or_else(default, PathBuf::from);
-    languages.join("python/conformance.wasm")
-}
-
 /// Waits until a program that was told to stop has exited.
 #[track_caller]
 fn end_of(child: &mut Child) -> ExitStatus {
@@ -152,20 +145,10 @@ fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     panic!("timeout: {what}")
 }
 
-/// Returns the parent and the arguments of a process, or `None` if it has exited or is a zombie.
-fn process(id: &str) -> Option<(u32, String)> {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-    let mut words = stat.rsplit(") ").next()?.split(' ');
-    let (state, parent) = (words.next()?, words.next()?.parse().ok()?);
-    (state != "Z").then(|| (parent, fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default()))
-}
-
-/// Returns a process with this parent and this argument.
-fn started_by(parent: &Child, argument: &str) -> Option<String> {
-    let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
-    processes.into_iter().find(|id| {
-        process(id).is_some_and(|(of, line)| of == parent.id() && line.split('\0').any(|word| word == argument))
-    })
+/// Returns whether a process has exited. A zombie has.
+fn has_exited(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok();
+    stat.is_none_or(|stat| stat.rsplit(") ").next().is_some_and(|fields| fields.starts_with('Z')))
 }
 
 /// Returns the program's command in a folder, with the tester's caches and its own state.
@@ -259,13 +242,12 @@ fn an_interrupt_is_handled_while_the_host_compiles() {
     let folder = project("c");
     let plugins = folder.path().join("hello/plugins");
     fs::create_dir(&plugins).unwrap();
-    // The plugin that takes longest to compile.
-    fs::copy(slow_plugin(), plugins.join("conformance.wasm")).unwrap();
+    fs::write(plugins.join("slow.wasm"), slow_to_compile(&Manifest::of("slow"))).unwrap();
     let mut author = Author::work_in(folder);
     author.next("built");
-    let worker = until("the compile worker", || started_by(&author.child, "portcullis-compile-worker"));
+    let worker = HeldWorker::of(author.child.id());
     assert_eq!(author.interrupt().code(), Some(0));
-    until("the end of the compile worker", || process(&worker).is_none().then_some(()));
+    worker.has_ended();
 }
 
 #[test]
@@ -291,7 +273,7 @@ fn a_compiler_is_stopped_with_the_command_that_started_it() {
         let id = until("the compiler", || fs::read_to_string(&started).ok());
         signal(&child, rustix::process::Signal::TERM);
         assert_eq!(end_of(&mut child).code(), code, "{arguments:?}");
-        until("the end of the compiler", || process(id.trim()).is_none().then_some(()));
+        until("the end of the compiler", || has_exited(id.trim()).then_some(()));
     }
 }
 
