@@ -46,6 +46,6 @@ pub use resident::{peak_of, resident, resident_of};
 pub use site::{Site, allow_all, built_guest, built_guest_of, program, shipped_plugin, shipped_plugins};
 pub use snapshot::{Snapshot, snapshot};
 pub use warm::made_once;
-pub use worker::{HeldWorker, slow_to_compile};
+pub use worker::{HeldWorker, has_exited, slow_to_compile};
 
 include!(concat!(env!("OUT_DIR"), "/guests.rs"));

@@ -54,7 +54,7 @@ impl HeldWorker {
     /// Waits until the worker has ended, although it was not resumed.
     pub fn has_ended(self) {
         let late = Instant::now() + PATIENCE;
-        while !is_over(self.0) {
+        while !has_exited(self.0.as_raw_pid()) {
             assert!(Instant::now() < late, "the worker outlives its program");
             sleep(LOOK_INTERVAL);
         }
@@ -95,8 +95,9 @@ fn is_confined(process: i32) -> bool {
     status.lines().any(|line| line == "Seccomp:\t2")
 }
 
-fn is_over(process: Pid) -> bool {
-    stat(process.as_raw_pid()).is_none_or(|(state, _)| state == 'Z')
+/// Returns whether a process has exited. A zombie has, too: it stays until its parent asks for its end.
+pub fn has_exited(process: i32) -> bool {
+    stat(process).is_none_or(|(state, _)| state == 'Z')
 }
 
 /// Returns the state of a process, and its parent.

@@ -2,7 +2,7 @@
 //! serves, and calls of other processes are shown as they end. The project is in C, because it builds quickly.
 
 use crate::schema::assert_valid;
-use portcullis_tests::{HeldWorker, Manifest, Ran, program, slow_to_compile};
+use portcullis_tests::{HeldWorker, Manifest, Ran, eventually, has_exited, program, slow_to_compile};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -132,25 +132,6 @@ fn end_of(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// Polls until there is a value.
-#[track_caller]
-fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + BUILD_TIME_MAX;
-    while Instant::now() < deadline {
-        if let Some(seen) = look() {
-            return seen;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    panic!("timeout: {what}")
-}
-
-/// Returns whether a process has exited. A zombie has.
-fn has_exited(id: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok();
-    stat.is_none_or(|stat| stat.rsplit(") ").next().is_some_and(|fields| fields.starts_with('Z')))
-}
-
 /// Returns the program's command in a folder, with the tester's caches and its own state.
 fn command(folder: &Path) -> Command {
     let mut command = Command::new(program());
@@ -270,10 +251,10 @@ fn a_compiler_is_stopped_with_the_command_that_started_it() {
         let mut command = command(&folder.path().join("hello"));
         command.args(arguments).env("PATH", &path).env("STARTED", &started).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
-        let id = until("the compiler", || fs::read_to_string(&started).ok());
+        let id: i32 = eventually("the compiler", || fs::read_to_string(&started).ok()).trim().parse().unwrap();
         signal(&child, rustix::process::Signal::TERM);
         assert_eq!(end_of(&mut child).code(), code, "{arguments:?}");
-        until("the end of the compiler", || has_exited(id.trim()).then_some(()));
+        eventually("the end of the compiler", || has_exited(id).then_some(()));
     }
 }
 

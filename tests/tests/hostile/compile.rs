@@ -2,7 +2,7 @@
 
 use portcullis::plugins::{CompileError, LoadError, Refusal};
 use portcullis::{Code, Compiler, Request};
-use portcullis_tests::{Manifest, Site, allow_all, guest};
+use portcullis_tests::{Manifest, Site, allow_all, guest, has_exited};
 use std::time::Duration;
 
 /// Returns a worker that runs a line of shell instead of compiling.
@@ -80,11 +80,9 @@ async fn s34_a_worker_that_hangs_dies_with_its_host() {
         _ = opening => panic!("the host opened"),
         () = started => {}
     }
-    let process = std::fs::read_to_string(&pid_file).unwrap();
-    let status = format!("/proc/{}/status", process.trim());
-    let dead = || std::fs::read_to_string(&status).map_or(true, |status| status.contains("State:\tZ"));
+    let process: i32 = std::fs::read_to_string(&pid_file).unwrap().trim().parse().unwrap();
     let gone = async {
-        while !dead() {
+        while !has_exited(process) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
