@@ -1,13 +1,13 @@
 //! What one host begins, another continues.
 
-use super::fleet::Fleet;
+use super::fleet::{DATABASE, Fleet};
 use crate::approvals::child::Order;
 use crate::approvals::desk::{Desk, left_behind, mark, numbered, open};
 use portcullis::approvals::{ApprovalError, Onward, Status};
 use portcullis::policy::Unattended;
 use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis::text::WithCauses;
-use portcullis::{Answer, Code, Covers, open_approvals};
+use portcullis::{Answer, Approvals, Code, Covers, open_approvals};
 use portcullis_tests::{BlockOn, eventually, eventually_async};
 use portcullis_tests_postgres::{Server, is_installed};
 use std::collections::BTreeMap;
@@ -93,12 +93,12 @@ async fn a_remembered_approval_counts_on_every_host_until_one_revokes_it() {
 #[test]
 fn a_dead_host_is_noticed_when_its_lease_ends() {
     let Some(fleet) = Fleet::new() else { return };
-    let mut child = fleet.start(1, Order::AskElsewhere, "1");
+    let mut child = fleet.start(1, Order::AskElsewhere, "2");
     child.until("asked");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });
     child.kill();
-    let question = second.approvals().list().block_on().unwrap().questions.remove(0);
+    let [question, other] = <[_; 2]>::try_from(second.approvals().list().block_on().unwrap().questions).unwrap();
     assert!(question.waited_for, "a lease says that its host runs");
     let mut patience = 0..60;
     while second.approvals().question(&question.id).block_on().unwrap().waited_for {
@@ -108,7 +108,23 @@ fn a_dead_host_is_noticed_when_its_lease_ends() {
     assert_eq!(second.approvals().answer(&question.id, &Answer::Yes).block_on().unwrap(), Onward::Here);
     let resumed = runtime.block_on(second.resume(&question.id)).unwrap();
     assert_eq!(resumed.code, Code::Completed);
-    assert_eq!(fleet.marks(), BTreeMap::from([(numbered(0), 1)]));
+    assert_eq!(fleet.marks().into_values().collect::<Vec<_>>(), [1]);
+    // No host is left that renews its lease, as if none could reach the database for a minute.
+    drop((second, runtime));
+    let let_a_minute_pass = || {
+        let hosts = "UPDATE portcullis.host SET alive_until = alive_until - 60000";
+        let contact = "UPDATE portcullis.contact SET heard_at = heard_at - 60000, since = since - 60000";
+        fleet.server.run(DATABASE, &format!("{hosts}; {contact}")).unwrap();
+    };
+    let command = fleet.approvals(3);
+    let is_waited_for = |approvals: &Approvals| approvals.question(&other.id).block_on().unwrap().waited_for;
+    assert!(!is_waited_for(&command));
+    let_a_minute_pass();
+    for command in [&command, &fleet.approvals(4)] {
+        assert!(is_waited_for(command), "the host may be about to renew its lease");
+    }
+    let_a_minute_pass();
+    assert!(!is_waited_for(&fleet.approvals(5)), "no host renewed its lease");
 }
 
 /// The tool of another host's call never ends, and its host is killed. No host runs the call again.

@@ -18,10 +18,15 @@ const BEGIN_FILE: &str = "begin";
 /// After a time without any host, none is taken for dead for as long: each must have had time to renew its lease.
 pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
 
-/// The condition of a row of `host` whose process runs, as far as leases tell. Its values are the present, and the
-/// present less a lease. After hosts could not reach the database, and after its server started, leases tell nothing
-/// until each host had time to renew its own.
-pub(super) const IS_LEASED: &str = "(alive_until > ?1 OR (SELECT since FROM contact) > ?2 \
+/// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
+/// say nothing until each had time to renew its own. Three renewals are missing by then.
+pub(super) const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
+
+/// The condition of a row of `host` whose process runs, as far as leases tell. Its values are those of [`lease_times`].
+/// After hosts could not reach the database, and after its server started, leases tell nothing until each host had time
+/// to renew its own. That time begins when the gap is noted, so leases tell nothing before it is.
+pub(super) const IS_LEASED: &str = "(alive_until > ?1 \
+                                    OR (SELECT since > ?2 OR (heard_at < ?3 AND since <= heard_at) FROM contact) \
                                     OR CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT) > ?2)";
 
 /// Maximum files that a process checks when it starts. That takes a tenth of a second.
@@ -39,6 +44,11 @@ pub struct Owner {
 
 /// Tells other machines that a process runs, until it is dropped.
 pub(super) struct Lease(#[expect(dead_code, reason = "dropping it ends the lease")] pub(super) Box<dyn Send + Sync>);
+
+/// Returns the values of [`IS_LEASED`]: the present, the present less a lease, and the present less a gap.
+pub(super) fn lease_times(now: i64) -> [i64; 3] {
+    [now, now - LEASE_MILLISECONDS, now - CONTACT_GAP_MILLISECONDS]
+}
 
 /// The lock files of the processes of one state directory.
 pub(super) struct LocalOwners(Dir);

@@ -2,7 +2,7 @@
 //! died, or that cannot reach the database, is noticed by the others.
 
 use crate::ledger::backend::error::Result;
-use crate::ledger::owner::LEASE_MILLISECONDS;
+use crate::ledger::owner::{CONTACT_GAP_MILLISECONDS, LEASE_MILLISECONDS};
 use deadpool_postgres::{Object, Pool};
 use portcullis_policy::recovery::RecoverMutex;
 use std::collections::BTreeSet;
@@ -13,11 +13,6 @@ use tokio::runtime::Handle;
 
 /// How often a lease is renewed. Several renewals can fail.
 const RENEW_INTERVAL: Duration = Duration::from_secs(5);
-
-/// After how long without any renewal the database was out of reach for all hosts, in milliseconds. Their leases then
-/// say nothing until each had time to renew its own. The first renewal notes that. Before it, a host knows it by its
-/// own lease, which has run out. If the database itself was away, its time of start tells all processes.
-const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
 
 /// Pause after a renewal that failed.
 const RENEW_PAUSE: Duration = Duration::from_secs(1);
@@ -32,6 +27,12 @@ const DEAD_KEPT_MILLISECONDS: i64 = 24 * 60 * 60 * 1000;
 const RENEW: &str = "INSERT INTO host (id, alive_until) \
                      SELECT unnest($1::text[]), CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) + $2 \
                      ON CONFLICT (id) DO UPDATE SET alive_until = excluded.alive_until";
+
+/// Notes a gap that is not noted yet. A process without a lease does that: it is not heard itself, so it must not end
+/// the gap. Otherwise no process would ever learn that all hosts are dead.
+const NOTE_GAP: &str = "UPDATE contact SET since = time.now \
+                        FROM (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT) AS now) AS time \
+                        WHERE time.now - heard_at > $1 AND since <= heard_at";
 
 /// Notes that a host was heard, and whether that ended a gap.
 const HEARD: &str = "UPDATE contact SET heard_at = time.now, \
@@ -69,8 +70,11 @@ impl Leases {
             loop {
                 let owners = leases.owners();
                 if owners.is_empty() {
-                    // A command that only looks is no host.
-                    tokio::time::sleep(RENEW_PAUSE).await;
+                    // A command that only looks is no host. It may run for hours.
+                    if let Ok(client) = pool.get().await {
+                        let _ = note_gap(&client).await;
+                    }
+                    tokio::time::sleep(RENEW_INTERVAL).await;
                     continue;
                 }
                 let renewed = async {
@@ -104,6 +108,13 @@ pub(super) async fn renew(client: &Object, owners: &[String]) -> Result<()> {
     client.execute(&statement, &[&CONTACT_GAP_MILLISECONDS]).await?;
     let statement = client.prepare_cached(RENEW).await?;
     client.execute(&statement, &[&owners, &LEASE_MILLISECONDS]).await?;
+    Ok(())
+}
+
+/// Notes that no host was heard for a time, if that is so. From now on each has the time of a lease to renew its own.
+pub(super) async fn note_gap(client: &Object) -> Result<()> {
+    let statement = client.prepare_cached(NOTE_GAP).await?;
+    client.execute(&statement, &[&CONTACT_GAP_MILLISECONDS]).await?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::ledger::backend::contract::{Durable, SqlTransaction};
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::backend::row::SqlRow;
 use crate::ledger::backend::value::{SqlValue, params};
-use crate::ledger::owner::{IS_LEASED, LEASE_MILLISECONDS};
+use crate::ledger::owner::{IS_LEASED, lease_times};
 use deadpool_postgres::Object;
 use portcullis_definitions::text::hex;
 use std::cell::Cell;
@@ -223,8 +223,9 @@ impl SqlTransaction for PostgresTransaction<'_> {
 
     fn is_leased(&self, owner: &str) -> Result<bool> {
         let transaction: &dyn SqlTransaction = self;
-        let select = format!("SELECT 1 FROM host WHERE {IS_LEASED} AND id = ?3");
-        if transaction.exists(&select, params![self.now, self.now - LEASE_MILLISECONDS, owner])? {
+        let select = format!("SELECT 1 FROM host WHERE {IS_LEASED} AND id = ?4");
+        let [now, lease_ago, gap_ago] = lease_times(self.now);
+        if transaction.exists(&select, params![now, lease_ago, gap_ago, owner])? {
             return Ok(true);
         }
         // This process runs. If its own lease has run out, the database was out of reach, and the leases of others say
