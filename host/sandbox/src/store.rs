@@ -9,6 +9,7 @@
 //! could change code after the check. It runs as the same user, who can read the key too.
 
 mod room;
+mod seal;
 mod turn;
 
 pub use room::{CACHE_BYTES_MAX, InUse};
@@ -18,8 +19,8 @@ use crate::artefact::Artefact;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use data_encoding::HEXLOWER;
-use hmac::{Hmac, KeyInit, Mac};
 use rustix::fs::{FlockOperation, Timespec, Timestamps, UTIME_NOW, flock, futimens};
+use seal::EntrySeals;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -27,24 +28,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 use tokio::sync::Semaphore;
 
-/// The last bytes of an entry. A new layout gets a new number.
-const MAGIC: &[u8; 8] = b"PCSTORE2";
-
-/// The length of a MAC, in bytes.
-const MAC_BYTES: usize = 32;
-
-/// The length of what follows the content of an entry, in bytes: its MAC, and [`MAGIC`]. The content comes first,
-/// because code must begin at the start of a page to be mapped.
-const SEAL_BYTES: usize = MAC_BYTES + MAGIC.len();
-
 /// Minimum size of an entry whose code is mapped, in bytes. A smaller one is copied, because a mapped file stays open.
 const MAPPED_BYTES_MIN: u64 = 1024 * 1024;
 
 /// Maximum files of code that a host maps at one time. Each is an open file. Further code is copied.
 const MAPPED_MAX: usize = 256;
-
-/// Bytes to read at a time while a MAC is computed: they fit in a processor's cache.
-const READ_BYTES: usize = 128 * 1024;
 
 /// Maximum size of an entry, in bytes. Code is at most about four times as large as its component.
 const ENTRY_BYTES_MAX: u64 = 4 * crate::component::COMPONENT_BYTES_MAX;
@@ -58,9 +46,6 @@ const USED_GRAIN: Duration = Duration::from_secs(60 * 60);
 
 /// The suffix of a file that is being written.
 const UNFINISHED: &str = ".new";
-
-/// Why an entry is rejected that has no seal of this layout.
-const UNKNOWN: &str = "the entry has an unknown format";
 
 /// Counts the writers of this process.
 static WRITERS: AtomicU64 = AtomicU64::new(0);
@@ -116,6 +101,15 @@ impl<T> Fetched<T> {
     }
 }
 
+impl<T> From<Result<T, &'static str>> for Fetched<T> {
+    fn from(checked: Result<T, &'static str>) -> Self {
+        match checked {
+            Ok(entry) => Self::Hit(entry),
+            Err(reason) => Self::Rejected(reason),
+        }
+    }
+}
+
 /// Why an entry could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to the cache")]
@@ -124,7 +118,7 @@ pub struct StoreError(#[from] io::Error);
 /// An authenticated store for compiled code.
 pub struct CodeStore {
     directory: Dir,
-    mac: Hmac<Sha256>,
+    seals: EntrySeals,
     /// The fingerprint of the engine. If `None`, the entries of the engine that compiled last are used.
     fingerprint: Option<[u8; 32]>,
     /// Permits for entries that are marked as used.
@@ -139,7 +133,7 @@ impl CodeStore {
     pub fn new(directory: Dir, key: &[u8; 32], fingerprint: Option<[u8; 32]>) -> Self {
         let marks = Arc::new(Semaphore::new(MARKED_MAX));
         let mapped = Arc::new(Semaphore::new(MAPPED_MAX));
-        Self { directory, mac: keyed(key), fingerprint, marks, mapped }
+        Self { directory, seals: EntrySeals::new(key), fingerprint, marks, mapped }
     }
 
     /// Looks up the compiled code of a plugin.
@@ -158,13 +152,11 @@ impl CodeStore {
             _ => None,
         };
         let Some(place) = place else {
-            return Ok(self.open_sealed(read_whole(file)?, id).map(Artefact::in_memory));
+            return Ok(Fetched::from(self.seals.open(id, read_whole(file)?)).map(Artefact::in_memory));
         };
         let file = file.into_std();
-        Ok(match self.check_sealed(&file, id)? {
-            Ok(code_bytes) => Fetched::Hit(Artefact::in_file(file, code_bytes, place)),
-            Err(reason) => Fetched::Rejected(reason),
-        })
+        let checked = Fetched::from(self.seals.check_file(id, &file)?);
+        Ok(checked.map(|code_bytes| Artefact::in_file(file, code_bytes, place)))
     }
 
     /// Looks up an entry of a plugin, or the index of a directory.
@@ -180,7 +172,7 @@ impl CodeStore {
 
     fn fetch_as(&self, entry: Entry, id: &[u8; 32]) -> Fetched<Vec<u8>> {
         match self.open_private(entry, id).and_then(read_whole) {
-            Ok(bytes) => self.open_sealed(bytes, id),
+            Ok(bytes) => self.seals.open(id, bytes).into(),
             Err(error) => unreadable(&error),
         }
     }
@@ -209,8 +201,7 @@ impl CodeStore {
         let name = file_name(entry, id);
         let (unfinished, mut file) = self.begin_entry(&name)?;
         file.write_all(bytes)?;
-        file.write_all(&self.seal(id, bytes))?;
-        file.write_all(MAGIC)?;
+        file.write_all(&self.seals.of(id, bytes))?;
         self.directory.rename(&unfinished, &self.directory, &name)?;
         // The lock ends here. It is held until the file has its final name, so that no other host removes the file as a
         // leftover.
@@ -249,44 +240,6 @@ impl CodeStore {
         }
     }
 
-    fn seal(&self, id: &[u8; 32], bytes: &[u8]) -> [u8; MAC_BYTES] {
-        self.begin_mac(id).chain_update(bytes).finalize().into_bytes().into()
-    }
-
-    /// Begins the MAC of an entry. Its content follows.
-    fn begin_mac(&self, id: &[u8; 32]) -> Hmac<Sha256> {
-        self.mac.clone().chain_update(id)
-    }
-
-    fn open_sealed(&self, mut bytes: Vec<u8>, id: &[u8; 32]) -> Fetched<Vec<u8>> {
-        let Some((content, seal)) = bytes.split_last_chunk::<SEAL_BYTES>() else { return Fetched::Rejected(UNKNOWN) };
-        match opened(self.begin_mac(id).chain_update(content), seal) {
-            Ok(()) => {
-                bytes.truncate(bytes.len() - SEAL_BYTES);
-                Fetched::Hit(bytes)
-            }
-            Err(reason) => Fetched::Rejected(reason),
-        }
-    }
-
-    /// Checks the MAC of a file without keeping its content. Returns the length of the content, or why the file cannot
-    /// be used.
-    fn check_sealed(&self, mut file: &std::fs::File, id: &[u8; 32]) -> io::Result<Result<usize, &'static str>> {
-        let length = usize::try_from(file.metadata()?.len()).ok();
-        let Some(content) = length.and_then(|length| length.checked_sub(SEAL_BYTES)) else { return Ok(Err(UNKNOWN)) };
-        let mut mac = self.begin_mac(id);
-        let (mut buffer, mut left) = (vec![0; READ_BYTES.min(content)], content);
-        while left > 0 {
-            let part = &mut buffer[..left.min(READ_BYTES)];
-            file.read_exact(part)?;
-            mac.update(part);
-            left -= part.len();
-        }
-        let mut seal = [0; SEAL_BYTES];
-        file.read_exact(&mut seal)?;
-        Ok(opened(mac, &seal).map(|()| content))
-    }
-
     /// Opens an entry that only this user can write, and notes its use.
     fn open_private(&self, entry: Entry, id: &[u8; 32]) -> io::Result<File> {
         let file = self.open_entry(&file_name(entry, id))?;
@@ -322,15 +275,6 @@ impl CodeStore {
     }
 }
 
-/// Compares a computed MAC with the end of an entry.
-fn opened(mac: Hmac<Sha256>, seal: &[u8; SEAL_BYTES]) -> Result<(), &'static str> {
-    let (expected, magic) = seal.split_at(MAC_BYTES);
-    if magic != MAGIC {
-        return Err(UNKNOWN);
-    }
-    mac.verify_slice(expected).map_err(|_| "the entry's MAC does not match its content and name")
-}
-
 fn read_whole(file: File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.metadata()?.len()).unwrap_or(0).min(1 << 28));
     file.take(ENTRY_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -358,12 +302,6 @@ fn file_name(entry: Entry, id: &[u8; 32]) -> String {
     name.push('.');
     name.push_str(entry.name());
     name
-}
-
-/// Returns an HMAC with this key.
-#[expect(clippy::expect_used, reason = "an HMAC takes a key of any length")]
-fn keyed(key: &[u8; 32]) -> Hmac<Sha256> {
-    Hmac::new_from_slice(key).expect("an HMAC takes a key of any length")
 }
 
 /// Updates the time of an entry's last use. If that fails, the entry is only removed earlier.
