@@ -1,5 +1,5 @@
-//! The tools of one catalog as clients see them. The listing is built once per catalog and cached until the catalog
-//! changes.
+//! The tools of one catalog as clients see them. The listing is built when it is first needed, and cached until the
+//! catalog changes.
 
 use super::short::{CALL, ShortTool, short_list};
 use crate::annotations;
@@ -193,35 +193,34 @@ pub(crate) struct ListingOptions {
 pub(crate) struct Listings {
     names: ToolNames,
     how: ListingOptions,
-    current: RwLock<Arc<ToolListing>>,
+    /// `None` until it is needed. The answer to `initialize` does not wait for the definitions of a thousand tools.
+    current: RwLock<Option<Arc<ToolListing>>>,
 }
 
 impl Listings {
-    /// Lists the tools of a host.
+    /// Prepares to list the tools of a host.
     ///
     /// # Errors
     /// Two tools would have the same name.
     pub(crate) fn new(host: &Host, names: ToolNames, how: ListingOptions) -> Result<Self, ServerError> {
-        let catalog = host.catalog();
-        let offers: Vec<Offer> = catalog.offers().collect();
-        let assigned = match names {
-            ToolNames::Full => names.assign_leniently(&offers),
-            ToolNames::Short => names.assign(&offers)?,
-        };
-        let listing = ToolListing::new(host, catalog, assigned, how);
-        Ok(Self { names, how, current: RwLock::new(Arc::new(listing)) })
+        match names {
+            // Tools that would share a full name get digests in their names.
+            ToolNames::Full => {}
+            ToolNames::Short => drop(names.assign(&host.catalog().offers().collect::<Vec<Offer>>())?),
+        }
+        Ok(Self { names, how, current: RwLock::default() })
     }
 
     /// Returns the current tools. If two tools now have the same short name, neither gets it.
     pub(crate) fn current(&self, host: &Host) -> Arc<ToolListing> {
         let catalog = host.catalog();
-        let known = Arc::clone(&self.current.read_recovered());
-        if Arc::ptr_eq(&known.catalog, &catalog) {
+        let known = self.current.read_recovered().clone();
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.catalog, &catalog)) {
             return known;
         }
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
         let listing = Arc::new(ToolListing::new(host, catalog, assigned, self.how));
-        *self.current.write_recovered() = Arc::clone(&listing);
+        *self.current.write_recovered() = Some(Arc::clone(&listing));
         listing
     }
 }
