@@ -1,7 +1,7 @@
 //! Reads a plugin file with its description files.
 
 use super::beside::Beside;
-use super::file::{FileError, FileIdentity, Sighting, open, plugin_name, read_whole};
+use super::file::{FileError, FileIdentity, Sighting, identity, open, plugin_name, read_whole};
 use cap_std::fs::Dir;
 use portcullis_sandbox::COMPONENT_BYTES_MAX;
 use sha2::{Digest, Sha256};
@@ -30,7 +30,7 @@ impl PluginBytes {
 /// Returns the stamp of a plugin file with its description files.
 pub(crate) fn stamp(directory: &Dir, name: &str, beside: &Beside) -> Result<FileIdentity, FileError> {
     plugin_name(name)?;
-    open(directory, name, COMPONENT_BYTES_MAX).map(|(_, stamp)| stamp.with(beside.sha256))
+    identity(directory, name).map(|stamp| stamp.with(beside.sha256))
 }
 
 /// Reads a plugin file.
