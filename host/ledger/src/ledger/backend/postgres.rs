@@ -36,6 +36,8 @@ impl PostgresDatabase {
     pub(super) fn open(address: &PostgresAddress, seal: &Seal) -> std::result::Result<Self, LedgerError> {
         let connections = Connections::to(address::parse(address)?)?;
         migrations::migrate(&connections, seal)?;
+        // A command may end before its first renewal, and asks which hosts run.
+        drop(connections.reach(REACH_TIME, &async |client: &Object| lease::note_gap(client).await)?);
         if let Some(thread) = connections.handle() {
             drop(thread.spawn(connections.leases.renewals(connections.pool.clone())));
         }

@@ -70,11 +70,11 @@ impl Leases {
             loop {
                 let owners = leases.owners();
                 if owners.is_empty() {
-                    // A command that only looks is no host. It may run for hours.
+                    // A command that only looks is no host. It noted a gap when it opened, and may run for hours.
+                    tokio::time::sleep(RENEW_INTERVAL).await;
                     if let Ok(client) = pool.get().await {
                         let _ = note_gap(&client).await;
                     }
-                    tokio::time::sleep(RENEW_INTERVAL).await;
                     continue;
                 }
                 let renewed = async {

@@ -4,7 +4,6 @@
 //! takes something away names the oldest version that can still use the result.
 
 use super::connections::{Connections, REACH_TIME};
-use super::lease;
 use crate::ledger::backend::error::{DatabaseFault, Result};
 use crate::ledger::error::LedgerError;
 use crate::ledger::seal::Seal;
@@ -40,7 +39,7 @@ enum Migrated {
     OtherKey,
 }
 
-/// Brings the database to the newest version, and notes a gap in which no host was heard.
+/// Brings the database to the newest version.
 pub(super) fn migrate(connections: &Connections, seal: &Seal) -> std::result::Result<(), LedgerError> {
     let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     let (client, migrated) = connections.reach(REACH_TIME, &async |client: &Object| {
@@ -48,10 +47,6 @@ pub(super) fn migrate(connections: &Connections, seal: &Seal) -> std::result::Re
         let migrated = migrate_within(client, seal, known).await;
         let end = if matches!(migrated, Ok(Migrated::Ready)) { "COMMIT" } else { "ROLLBACK" };
         client.batch_execute(end).await?;
-        if matches!(migrated, Ok(Migrated::Ready)) {
-            // Before this process asks which hosts run.
-            lease::note_gap(client).await?;
-        }
         migrated
     })?;
     drop(client);
