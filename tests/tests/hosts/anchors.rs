@@ -8,12 +8,14 @@ use portcullis::ledger_standing::Anchoring;
 use portcullis::storage::StorageFault;
 use portcullis::text::WithCauses;
 use portcullis::{Code, Host, OpenError, open_shared_ledger};
+use portcullis_ledger::ledger::ANCHORS_KEPT_MAX;
 use portcullis_tests::{BlockOn, Ran, eventually_async, program};
 use portcullis_tests_postgres::query;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 /// The files of an audit log.
 const LOG: [&str; 2] = ["audit.jsonl", "audit.head"];
@@ -203,6 +205,28 @@ async fn an_anchor_that_an_administrator_changes_or_removes_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_runs_notices_that_all_of_its_anchors_are_gone() {
+    let Some(fleet) = Fleet::new() else { return };
+    let host = fleet.allowing(1).await;
+    for number in 0..3 {
+        host.call(mark(number)).await;
+        host.anchor_audit().await;
+    }
+    fleet.statement("DELETE FROM portcullis.audit_anchor");
+    host.call(mark(4)).await;
+    let standing = host.ledger_standing();
+    let is_damaged = || matches!(standing.borrow().anchoring, Anchoring::Damaged(_));
+    eventually_async("the removal", || is_damaged().then_some(())).await;
+    // It does not count from 1 again, so it is found later too.
+    let found = |told: &Ran| told.err.contains("before number") && told.err.contains("were removed");
+    let told = fleet.verify(1, &["--all"]).ends(8);
+    assert!(found(&told), "{}", told.err);
+    // Without a new entry, the host says the same in its next rounds.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    assert!(is_damaged());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn calls_go_on_without_the_database_and_are_anchored_when_it_returns() {
     let Some(mut fleet) = Fleet::new() else { return };
     let host = fleet.allowing(1).await;
@@ -217,6 +241,48 @@ async fn calls_go_on_without_the_database_and_are_anchored_when_it_returns() {
     let entries = fleet.record(1).len() as u64;
     let works = || (standing.borrow().anchoring == Anchoring::Works && fleet.anchored(1) == entries).then_some(());
     eventually_async("the anchor", works).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_anchors_are_removed_and_so_are_those_of_logs_that_ended_long_ago() {
+    let Some(fleet) = Fleet::new() else { return };
+    // Makes the tables.
+    drop(fleet.approvals(2));
+    for (chain, days) in [("long-ago", 401), ("a-year-ago", 365)] {
+        fleet.statement(&format!(
+            "INSERT INTO portcullis.audit_anchor (chain, number, place, bytes, entries, mac, at, seal) VALUES \
+             ('{chain}', 1, 'elsewhere', 1, 1, '', \
+             (extract(epoch FROM clock_timestamp() - INTERVAL '{days} days') * 1000)::bigint, '')"
+        ));
+    }
+    let host = fleet.allowing(1).await;
+    for number in 0..ANCHORS_KEPT_MAX + 2 {
+        host.call(mark(usize::try_from(number).unwrap())).await;
+        host.anchor_audit().await;
+    }
+    let chains = fleet.anchors();
+    let ended: Vec<_> = chains.iter().filter(|chain| chain.place == "elsewhere").map(|chain| &chain.chain).collect();
+    assert_eq!(ended, ["a-year-ago"]);
+    let own = chains.iter().find(|chain| chain.place != "elsewhere").unwrap();
+    assert_eq!((own.anchors.len() as u64, own.damage()), (ANCHORS_KEPT_MAX, None));
+    fleet.statement("DELETE FROM portcullis.audit_anchor WHERE place = 'elsewhere'");
+    fleet.verify(1, &["--all"]).ends(0);
+}
+
+/// Another process of the state directory has used the number of the anchor meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_anchor_that_was_not_added_is_tried_again() {
+    let Some(fleet) = Fleet::new() else { return };
+    let host = fleet.allowing(1).await;
+    host.call(mark(1)).await;
+    host.anchor_audit().await;
+    fleet.statement("CREATE RULE nothing AS ON INSERT TO portcullis.audit_anchor DO INSTEAD NOTHING");
+    host.call(mark(2)).await;
+    host.anchor_audit().await;
+    let entries = fleet.record(1).len() as u64;
+    assert!(fleet.anchored(1) < entries);
+    fleet.statement("DROP RULE nothing ON portcullis.audit_anchor");
+    eventually_async("the anchor", || (fleet.anchored(1) == entries).then_some(())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -45,7 +45,7 @@ impl Approvals {
         // No other thread anchors meanwhile.
         let mut known = self.shared.anchored.lock_recovered();
         let audit = &self.shared.audit;
-        let Some(head) = audit.moved_head(known.head.as_ref())? else { return Ok(()) };
+        let Some(head) = audit.moved_head(known.head.as_ref())? else { return intact(known.damage) };
         let (chain, before) = (audit.chain_id(), known.number);
         let (anchors, number) = self.shared.ledger.note(Durable::Machine, |change| {
             let anchors = change.anchors_of(&chain)?;
@@ -67,10 +67,16 @@ impl Approvals {
             // The first anchor of this process. If this fails, another process does it.
             let _ = self.shared.ledger.note(Durable::Process, |change| change.remove_ended_anchors());
         }
-        *known = KnownAnchor { head: Some(head), number };
         let removed = (greatest(&anchors) < before).then_some(AnchorsDamage::Missing(number));
-        removed.or(anchors_damage(&anchors)).map_or(Ok(()), |damage| Err(damage.into()))
+        let damage = removed.or(anchors_damage(&anchors));
+        *known = KnownAnchor { head: Some(head), number, damage };
+        intact(damage)
     }
+}
+
+/// Fails if something is wrong with the anchors.
+fn intact(damage: Option<AnchorsDamage>) -> Result<(), AnchoringError> {
+    damage.map_or(Ok(()), |damage| Err(damage.into()))
 }
 
 /// Returns the newest anchor that a host wrote.

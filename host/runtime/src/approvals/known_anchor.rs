@@ -1,6 +1,6 @@
 //! What a process knows of the anchors of its audit log.
 
-use crate::ledger::ChainHead;
+use crate::ledger::{AnchorsDamage, ChainHead};
 
 /// What this process knows of the anchors of its audit log.
 #[derive(Debug, Default)]
@@ -9,4 +9,6 @@ pub(super) struct KnownAnchor {
     pub(super) head: Option<ChainHead>,
     /// The greatest number of an anchor.
     pub(super) number: u64,
+    /// What was wrong with the anchors when that head was anchored.
+    pub(super) damage: Option<AnchorsDamage>,
 }
