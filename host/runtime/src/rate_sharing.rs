@@ -29,15 +29,16 @@ pub(crate) fn follow(host: &Arc<HostState>) {
     }
     let host = Arc::downgrade(host);
     drop(tokio::spawn(async move {
-        let mut cleaned = Instant::now();
+        // Cleans at once too, because every host of a ledger may live for less than the interval.
+        let mut cleaned: Option<Instant> = None;
         loop {
             let Some(host) = host.upgrade() else { return };
             let counts = Arc::clone(&host.admissions.rate_counts);
             if !host.policy().policy.rate_limits().is_empty() {
-                let cleans = cleaned.elapsed() >= CLEANING_INTERVAL;
+                let cleans = cleaned.is_none_or(|cleaned| cleaned.elapsed() >= CLEANING_INTERVAL);
                 // If the database cannot be reached, the next report has these calls too.
                 if report(&counts, host.approvals.ledger()).await.is_ok() && cleans {
-                    cleaned = Instant::now();
+                    cleaned = Some(Instant::now());
                     let _ = clean(host.approvals.ledger()).await;
                 }
             }
@@ -83,4 +84,25 @@ fn use_of(unreported: &UnreportedUse) -> RateUse {
 /// Rounds up to whole microseconds, so that no rate is exceeded by rounding.
 fn microseconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos().div_ceil(1000)).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::CountedLimit;
+    use portcullis_policy::{Policy, Principal, ToolName};
+
+    /// The database adds times, and refuses those beyond its range.
+    #[test]
+    fn an_old_use_is_reported_with_the_greatest_age() {
+        let (counts, now) = (Arc::new(RateCounts::default()), Instant::now());
+        let policy = Policy::parse("[[rate-limit]]\nrate = '6/h'\n").unwrap();
+        let (principal, tool): (Principal, ToolName) = ("a".parse().unwrap(), "files.read".parse().unwrap());
+        let limits: Vec<_> =
+            policy.rate_limits().iter().map(|limit| CountedLimit::of(limit, &principal, &tool)).collect();
+        counts.share_among(2, now);
+        drop(counts.take(&limits, now).unwrap());
+        let reported = counts.unreported(now + AGE_MAX * 2).iter().map(|one| use_of(one).age).collect::<Vec<_>>();
+        assert_eq!(reported, [microseconds(AGE_MAX)]);
+    }
 }

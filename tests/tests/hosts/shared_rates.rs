@@ -1,6 +1,6 @@
 //! Rate limits that the hosts of a ledger keep together.
 
-use super::fleet::Fleet;
+use super::fleet::{DATABASE, Fleet};
 use crate::approvals::child::{Child, Order};
 use crate::approvals::desk::{ALLOW, mark, open, policy};
 use portcullis::{Code, Host};
@@ -144,4 +144,23 @@ async fn each_host_keeps_to_its_part_while_the_database_is_away() {
         assert!((part * 4.0..=most).contains(&f64::from(completed)), "{completed}");
     }
     fleet.server.start_again().unwrap();
+}
+
+/// A host cleans when it opens, so that hosts that live for seconds do not leave rows behind without end.
+#[tokio::test(flavor = "multi_thread")]
+async fn counts_that_are_unused_or_too_many_are_removed() {
+    let Some(fleet) = Fleet::new() else { return };
+    let run = |statement: &str| fleet.server.run(DATABASE, statement).unwrap();
+    // Makes the tables.
+    drop(fleet.approvals(1));
+    run("INSERT INTO portcullis.rate SELECT 'unused-' || number, 0 FROM generate_series(1, 10) AS number");
+    run("INSERT INTO portcullis.rate SELECT 'used-' || number, \
+         (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + 3600000000 + number \
+         FROM generate_series(1, 65600) AS number");
+    let host = fleet.limited(2, "rate = '6/h'").await;
+    let least = || run("SELECT key FROM portcullis.rate ORDER BY paced_until LIMIT 1").trim().to_owned();
+    // 65,536 remain, and those that use up their rate the longest.
+    eventually_async("the removal", || (least() == "used-65").then_some(())).await;
+    assert_eq!(run("SELECT count(*) FROM portcullis.rate").trim(), "65536");
+    drop(host);
 }

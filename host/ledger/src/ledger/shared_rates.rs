@@ -70,8 +70,10 @@ impl LedgerChange<'_> {
         let delete = "DELETE FROM rate WHERE key IN \
                       (SELECT key FROM rate WHERE paced_until < ?1 FOR UPDATE SKIP LOCKED)";
         self.transaction.execute(delete, params![unused])?;
-        let delete = "DELETE FROM rate WHERE key IN \
-                      (SELECT key FROM rate ORDER BY paced_until DESC OFFSET ?1 FOR UPDATE SKIP LOCKED)";
+        // Not with the offset in the locking query, which would lock the rows that stay too.
+        let delete = "DELETE FROM rate WHERE key IN (SELECT key FROM rate WHERE paced_until <= \
+                      (SELECT paced_until FROM rate ORDER BY paced_until DESC OFFSET ?1 LIMIT 1) \
+                      FOR UPDATE SKIP LOCKED)";
         self.transaction.execute(delete, params![RATE_ROWS_MAX])?;
         Ok(())
     }

@@ -122,6 +122,19 @@ fn the_number_of_counts_is_bounded_and_unused_ones_go_first() {
     drop(running);
 }
 
+/// Otherwise a caller could make principals until the count is gone, and begin again.
+#[test]
+fn a_count_of_all_principals_outlives_those_of_any_number_of_principals() {
+    let (shared, own) = (policy("rate = '2/min'"), policy("per = 'principal'\nrate = '1/h'"));
+    let (counts, now) = (Arc::<RateCounts>::default(), Instant::now());
+    let take = |policy: &Policy, principal: &str| counts.take(&limits(policy, principal), now);
+    drop([take(&shared, "a").unwrap(), take(&shared, "b").unwrap()]);
+    for number in 0..=RATE_COUNTS_MAX {
+        drop(take(&own, &format!("p{number}")).unwrap());
+    }
+    assert!(take(&shared, "c").is_err());
+}
+
 #[test]
 fn a_call_is_refused_if_every_count_is_in_use() {
     let policy = policy("per = 'principal'\nconcurrent = 1");
@@ -210,4 +223,17 @@ fn a_wrong_number_from_the_database_stops_no_caller_for_long() {
     let reported = counts.unreported(start);
     counts.note_reported(&reported[0], Duration::from_micros(u64::MAX), start, start);
     assert!(wait(counts.take(&limits, start)) < Duration::from_secs(10));
+}
+
+#[test]
+fn a_wrong_number_of_hosts_is_brought_within_bounds() {
+    let (policy, start) = (policy("rate = '2/s'"), Instant::now());
+    for hosts in [0, u32::MAX] {
+        let (counts, limits) = (Arc::<RateCounts>::default(), limits(&policy, "a"));
+        counts.share_among(hosts, start);
+        drop(counts.take(&limits, start).unwrap());
+        let reported = counts.unreported(start);
+        counts.note_reported(&reported[0], Duration::ZERO, start, start);
+        assert!(counts.take(&limits, start).is_ok(), "{hosts}");
+    }
 }
