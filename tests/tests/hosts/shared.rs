@@ -3,7 +3,7 @@
 use super::fleet::{DATABASE, Fleet};
 use crate::approvals::child::Order;
 use crate::approvals::desk::{Desk, left_behind, mark, numbered, open};
-use portcullis::approvals::{ApprovalError, Onward, Status};
+use portcullis::approvals::{ApprovalError, Onward, OpenQuestion, Status};
 use portcullis::policy::Unattended;
 use portcullis::state::{PostgresAddress, StatePlace};
 use portcullis::text::WithCauses;
@@ -96,7 +96,7 @@ fn a_dead_host_is_noticed_when_its_lease_ends() {
     let mut child = fleet.start(1, Order::AskElsewhere, "2");
     child.until("asked");
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let second = runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await });
+    let second = Arc::new(runtime.block_on(async { open(fleet.builder(2).answered_elsewhere()).await }));
     child.kill();
     let mut questions = second.approvals().list().block_on().unwrap().questions;
     questions.sort_by_key(|open| open.question.as_ref().unwrap().arguments.clone());
@@ -111,20 +111,44 @@ fn a_dead_host_is_noticed_when_its_lease_ends() {
     let resumed = runtime.block_on(second.resume(&question.id)).unwrap();
     assert_eq!(resumed.code, Code::Completed);
     assert_eq!(fleet.marks(), BTreeMap::from([(numbered(0), 1)]));
+    // The database has run for longer than a lease, and the second host renews its own.
+    runtime.spawn({
+        let second = Arc::clone(&second);
+        async move { second.call(mark(7)).await.code }
+    });
+    let command = fleet.approvals(3);
+    let is_seventh = |open: &OpenQuestion| open.question.as_ref().is_some_and(|asked| asked.arguments == numbered(7));
+    let seventh = || command.list().block_on().unwrap().questions.into_iter().find(is_seventh);
+    assert!(eventually("the request", seventh).waited_for, "its host runs");
+    let is_waited_for = |approvals: &Approvals| approvals.question(&other.id).block_on().unwrap().waited_for;
+    let let_a_minute_pass = |contact: &str| {
+        let hosts = "UPDATE portcullis.host SET alive_until = alive_until - 60000";
+        fleet.server.run(DATABASE, &format!("{hosts}; UPDATE portcullis.contact SET {contact}")).unwrap();
+    };
+    // No host could reach the database for two minutes. A command noted that a minute ago. This host is the first one to
+    // return, and the other one may be about to.
+    let_a_minute_pass("heard_at = heard_at - 120000, since = heard_at - 60000");
+    assert!(is_waited_for(second.approvals()));
+    // When it has renewed its lease, the other one still has the time to do the same.
+    let has_returned = || fleet.server.run(DATABASE, "SELECT heard_at > since - 1000 FROM portcullis.contact").unwrap();
+    eventually("the renewal", || (has_returned().trim() == "t").then_some(()));
+    assert!(is_waited_for(&command));
     // No host is left that renews its lease, as if none could reach the database for a minute.
     drop((second, runtime));
-    let let_a_minute_pass = || {
-        let hosts = "UPDATE portcullis.host SET alive_until = alive_until - 60000";
-        let contact = "UPDATE portcullis.contact SET heard_at = heard_at - 60000, since = since - 60000";
-        fleet.server.run(DATABASE, &format!("{hosts}; {contact}")).unwrap();
-    };
-    let command = fleet.approvals(3);
-    let is_waited_for = |approvals: &Approvals| approvals.question(&other.id).block_on().unwrap().waited_for;
+    let heard = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
+    let update = "UPDATE portcullis.contact SET heard_at = now, since = now - 60000";
+    fleet.server.run(DATABASE, &format!("{update} FROM ({heard}) AS heard")).unwrap();
+    let let_a_minute_pass = || let_a_minute_pass("heard_at = heard_at - 60000, since = since - 60000");
     assert!(!is_waited_for(&command));
     let_a_minute_pass();
-    for command in [&command, &fleet.approvals(4)] {
-        assert!(is_waited_for(command), "the host may be about to renew its lease");
-    }
+    assert!(is_waited_for(&command), "the host may be about to renew its lease");
+    // A command that is open notes it within seconds, as one does that opens.
+    let is_noted = || fleet.server.run(DATABASE, "SELECT since > heard_at FROM portcullis.contact").unwrap();
+    eventually("the gap", || (is_noted().trim() == "t").then_some(()));
+    assert!(is_waited_for(&command), "the host may be about to renew its lease");
+    drop(command);
+    fleet.server.run(DATABASE, "UPDATE portcullis.contact SET since = heard_at").unwrap();
+    assert!(is_waited_for(&fleet.approvals(4)), "the host may be about to renew its lease");
     let_a_minute_pass();
     assert!(!is_waited_for(&fleet.approvals(5)), "no host renewed its lease");
 }

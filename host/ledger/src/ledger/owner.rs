@@ -23,11 +23,10 @@ pub(super) const LEASE_MILLISECONDS: i64 = 30_000;
 pub(super) const CONTACT_GAP_MILLISECONDS: i64 = 15_000;
 
 /// The condition of a row of `host` whose process runs, as far as leases tell. Its values are those of [`lease_times`].
-/// After hosts could not reach the database, and after its server started, leases tell nothing until each host had time
+/// After hosts could not reach the database, also because it was stopped, leases tell nothing until each host had time
 /// to renew its own. That time begins when the gap is noted, so leases tell nothing before it is.
 pub(super) const IS_LEASED: &str = "(alive_until > ?1 \
-                                    OR (SELECT since > ?2 OR (heard_at < ?3 AND since <= heard_at) FROM contact) \
-                                    OR CAST(extract(epoch FROM pg_postmaster_start_time()) * 1000 AS BIGINT) > ?2)";
+                                    OR (SELECT since > ?2 OR (heard_at < ?3 AND since <= heard_at) FROM contact))";
 
 /// Maximum files that a process checks when it starts. That takes a tenth of a second.
 const LEFTOVERS_MAX: usize = 10_000;
