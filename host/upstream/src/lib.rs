@@ -21,6 +21,7 @@ mod decode;
 mod guard;
 mod http;
 mod lines;
+mod server_input;
 mod stdio;
 
 // How the host logs in to a server.

@@ -1,13 +1,15 @@
 //! The stdio transport: one message per line on a server's standard streams.
 //!
-//! It replaces the library's own transport for three reasons. A server that prints too much, or that does not read,
+//! It replaces the library's own transport for these reasons. A server that prints too much, or that does not read,
 //! ends the connection with an error. An answer is decoded as what its request demands. Messages are written in the
-//! order in which the library sends them, so a cancellation never overtakes its call.
+//! order in which the library sends them, so a cancellation never overtakes its call. What the server has room for is
+//! written at once, without a task that wakes another thread.
 
 use crate::closing::CloseReason;
 use crate::decode::{DecodedLine, decode};
 use crate::limits::ServerLimits;
 use crate::lines::OutputLines;
+use crate::server_input::{QueuedInput, ServerInput, closed};
 use crate::traffic::Traffic;
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -29,15 +31,16 @@ pub(crate) struct StdioTransport<R> {
     limits: ServerLimits,
     /// The bytes since the last message that were no message.
     noise_bytes: usize,
+    input: ServerInput,
     /// `None` once the connection is closed.
     queue: Option<mpsc::Sender<QueuedMessage>>,
     writer: JoinHandle<()>,
     traffic: Arc<Traffic>,
 }
 
-/// A message on its way to the server, and who waits until it is written.
+/// What is left to write of a message, and who waits until it is written.
 struct QueuedMessage {
-    line: Vec<u8>,
+    rest: Vec<u8>,
     written: oneshot::Sender<io::Result<()>>,
 }
 
@@ -48,11 +51,13 @@ impl<R: AsyncRead + Send + Unpin> StdioTransport<R> {
         W: AsyncWrite + Send + Unpin + 'static,
     {
         let (queue, queued) = mpsc::channel(QUEUE_MESSAGES_MAX);
-        let writer = tokio::spawn(write_all(input, queued, limits.write_time, Arc::clone(&traffic)));
+        let (input, rest) = ServerInput::new(input);
+        let writer = tokio::spawn(write_all(rest, queued, limits.write_time, Arc::clone(&traffic)));
         Self {
             lines: OutputLines::new(output, limits.message_bytes),
             limits: limits.clone(),
             noise_bytes: 0,
+            input,
             queue: Some(queue),
             writer,
             traffic,
@@ -90,8 +95,13 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
     type Error = io::Error;
 
     fn send(&mut self, message: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let queued = self.enqueue(&message);
-        async move { queued?.await.unwrap_or_else(|_| Err(closed())) }
+        let sent = self.write_or_queue(&message);
+        async move {
+            match sent? {
+                None => Ok(()),
+                Some(written) => written.await.unwrap_or_else(|_| Err(closed())),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
@@ -115,14 +125,27 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleClient> for StdioTransport<R> {
 }
 
 impl<R> StdioTransport<R> {
-    /// Puts a message into the queue. It is in the queue when this returns, so messages keep their order.
-    fn enqueue(&self, message: &TxJsonRpcMessage<RoleClient>) -> io::Result<oneshot::Receiver<io::Result<()>>> {
+    /// Writes a message, or puts into the queue what the server has no room for. Either is done when this returns, so
+    /// messages keep their order. Returns what to wait for if it is in the queue.
+    fn write_or_queue(
+        &mut self,
+        message: &TxJsonRpcMessage<RoleClient>,
+    ) -> io::Result<Option<oneshot::Receiver<io::Result<()>>>> {
         let queue = self.queue.as_ref().ok_or_else(closed)?;
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
+        let rest = match self.input.write_now(line) {
+            Ok(Some(rest)) => rest,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                // Half of the message may be written, so no other one can follow.
+                self.queue = None;
+                return Err(error);
+            }
+        };
         let (written, receiver) = oneshot::channel();
-        match queue.try_send(QueuedMessage { line, written }) {
-            Ok(()) => Ok(receiver),
+        match queue.try_send(QueuedMessage { rest, written }) {
+            Ok(()) => Ok(Some(receiver)),
             Err(mpsc::error::TrySendError::Closed(_)) => Err(closed()),
             Err(mpsc::error::TrySendError::Full(_)) => {
                 self.traffic.close(CloseReason::QueueFull { max: QUEUE_MESSAGES_MAX });
@@ -139,15 +162,15 @@ impl<R> Drop for StdioTransport<R> {
 }
 
 /// Writes queued messages until the queue is closed, then closes the server's input.
-async fn write_all<W: AsyncWrite + Unpin>(
-    mut input: W,
+async fn write_all(
+    mut input: QueuedInput,
     mut queue: mpsc::Receiver<QueuedMessage>,
     write_time: Duration,
     traffic: Arc<Traffic>,
 ) {
-    while let Some(QueuedMessage { line, written }) = queue.recv().await {
+    while let Some(QueuedMessage { rest, written }) = queue.recv().await {
         let write = async {
-            input.write_all(&line).await?;
+            input.write_all(&rest).await?;
             input.flush().await
         };
         let Ok(result) = timeout(write_time, write).await else {
@@ -161,18 +184,17 @@ async fn write_all<W: AsyncWrite + Unpin>(
         if is_broken {
             return;
         }
+        input.note_written();
     }
     let _ = timeout(write_time, input.shutdown()).await;
-}
-
-fn closed() -> io::Error {
-    io::Error::new(io::ErrorKind::BrokenPipe, "the server's standard input is closed")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rmcp::model::{ClientJsonRpcMessage, ClientRequest, PingRequest, RequestId};
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
     use tokio::io::{AsyncReadExt, DuplexStream, Empty, duplex, empty};
 
     /// Messages that are more than the stream has room for.
@@ -205,6 +227,18 @@ mod tests {
         let text = reader.await.unwrap().unwrap().unwrap();
         let numbers = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["id"].as_i64());
         assert!(numbers.eq((0..=MESSAGES).map(Some)), "{text}");
+    }
+
+    /// A task would wake another thread.
+    #[tokio::test]
+    async fn a_message_that_the_server_has_room_for_is_written_without_a_task() {
+        let (near, mut far) = duplex(1024);
+        let mut transport = transport(near);
+        let sent = pin!(transport.send(ping(1))).poll(&mut Context::from_waker(Waker::noop()));
+        assert!(matches!(sent, Poll::Ready(Ok(()))));
+        let mut bytes = [0; 1024];
+        let length = far.read(&mut bytes).await.unwrap();
+        assert!(bytes[..length].ends_with(b"\n"), "{:?}", &bytes[..length]);
     }
 
     #[tokio::test]

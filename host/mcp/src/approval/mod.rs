@@ -78,6 +78,12 @@ pub(crate) async fn call(
     if !is_task_at_once && let Some(called) = starting.run_here() {
         return called;
     }
+    // The call of a client with tasks becomes one after a time.
+    if !client.tasks
+        && let Some(called) = starting.wait_here(unwanted).await
+    {
+        return called;
+    }
     drive::drive(&spoken, starting.run(), None).await
 }
 

@@ -8,7 +8,7 @@ use super::session::{SessionEffect, SessionEvent, SessionState, lost, step};
 use super::stage::{CallPhase, CallStage};
 use portcullis::{Cancellation, Host, Question, Reply, Request};
 use rmcp::ErrorData;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -55,12 +55,31 @@ impl StartingCall {
 
     /// Runs the call on this thread until it waits, or has computed for long. Returns its result if it has ended.
     pub(super) fn run_here(&mut self) -> Option<Result<Called, ErrorData>> {
-        let first = || self.call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        match catch_unwind(AssertUnwindSafe(first)) {
-            Ok(Poll::Ready(reply)) => Some(Ok(Called::Reply(reply))),
-            // The task polls it again, so no wake-up since this poll is lost.
-            Ok(Poll::Pending) => None,
-            Err(_) => Some(Err(lost())),
+        match self.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(called) => Some(called),
+            // It is polled again, so no wake-up since this poll is lost.
+            Poll::Pending => None,
+        }
+    }
+
+    /// Waits until the call is over, without a task of its own, which would wake another thread. Returns `None` if the
+    /// call says something to its client before that, or if `unwanted` is cancelled.
+    pub(super) async fn wait_here(&mut self, unwanted: &CancellationToken) -> Option<Result<Called, ErrorData>> {
+        // A copy, so that the next reader sees the change too.
+        let mut stage = self.stage.clone();
+        tokio::select! {
+            biased;
+            called = poll_fn(|cx| self.poll(cx)) => Some(called),
+            _ = stage.changed() => None,
+            () = unwanted.cancelled() => None,
+        }
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Called, ErrorData>> {
+        match catch_unwind(AssertUnwindSafe(|| self.call.as_mut().poll(cx))) {
+            Ok(Poll::Ready(reply)) => Poll::Ready(Ok(Called::Reply(reply))),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(Err(lost())),
         }
     }
 

@@ -70,6 +70,13 @@ impl ClientOutput {
         }
     }
 
+    /// Queues the lines of responses, if there are any. An error ends the session, so nobody else has to know it.
+    pub(super) fn push_response(&self, lines: &[u8]) {
+        if !lines.is_empty() {
+            let _ = self.push(lines);
+        }
+    }
+
     /// Waits until fewer than `bytes` wait to be written.
     pub(super) async fn has_room(&self, bytes: usize) {
         self.until(|queue| queue.is_closed || queue.bytes.len() + queue.taken_bytes < bytes).await;

@@ -1,9 +1,10 @@
 //! The tool calls of the client, which this transport runs itself.
 //!
 //! The library would make a task for each request and for each response, and wake threads for the messages between
-//! them. Here a call begins on the thread that has read it. If it ends at once, no other thread is involved. If it has
-//! to wait, or computes for longer than a tick of the sandbox's clock, it becomes a task, so that the next message is
-//! read. Of several calls that were read together, another thread takes half.
+//! them. Here a call begins on the thread that has read it. If it ends at once, no other thread is involved. A lone call
+//! that has to wait, for a server for example, goes on in the task that reads messages. It becomes a task of its own when
+//! the next call is read, or if it computes for long. Of several calls that were read together, another thread takes
+//! half.
 
 use super::in_flight::{CallInFlight, InFlight, NotLetIn};
 use super::output::{ClientOutput, encode};
@@ -14,6 +15,7 @@ use rmcp::model::{
     CallToolRequest, ClientRequest, GetExtensions, GetMeta, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{Peer, RequestContext, Service};
+use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -22,8 +24,8 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tokio::task::unconstrained;
 
-/// Time after which the rest of the calls that were read together begin as tasks. A short call takes a small part of
-/// it. The responses to those that have ended wait as long.
+/// Time after which the rest of the calls that were read together begin as tasks, and a lone call becomes one. A short
+/// call takes a small part of it. The responses to those that have ended wait as long.
 const TURN_TIME_MAX: Duration = Duration::from_millis(1);
 
 /// What it takes to run the calls of a session: set when the session has begun. Clones share it.
@@ -43,18 +45,20 @@ impl CallSession {
     }
 }
 
-/// The calls that were read and have not begun.
+/// The calls that the task which reads messages runs.
 pub(super) struct ToolCalls {
     session: CallSession,
     in_flight: InFlight,
     output: ClientOutput,
-    /// The calls, in the order in which they were read.
+    /// The calls that have not begun, in the order in which they were read.
     read: Vec<ToolCall>,
+    /// A call that has begun and waits.
+    lone: Option<ToolCall>,
 }
 
 impl ToolCalls {
     pub(super) fn new(session: CallSession, in_flight: InFlight, output: ClientOutput) -> Self {
-        Self { session, in_flight, output, read: Vec::new() }
+        Self { session, in_flight, output, read: Vec::new(), lone: None }
     }
 
     /// Returns whether no call waits to begin.
@@ -89,14 +93,58 @@ impl ToolCalls {
         if near.is_empty() {
             return;
         }
-        if near.len() > 1 {
-            let (far, output) = (near.split_off(near.len() / 2), self.output.clone());
-            tokio::spawn(async move { begin_in_turn(far, &output) });
-            // A worker keeps the last task that it was given for itself. This one takes that place, so that another
-            // worker is woken and can take the calls.
-            tokio::spawn(async {});
+        self.release();
+        if near.len() == 1 {
+            near.drain(..).for_each(|call| self.begin_alone(call));
+            return;
         }
+        let (far, output) = (near.split_off(near.len() / 2), self.output.clone());
+        tokio::spawn(async move { begin_in_turn(far, &output) });
+        // A worker keeps the last task that it was given for itself. This one takes that place, so that another
+        // worker is woken and can take the calls.
+        tokio::spawn(async {});
         begin_in_turn(near, &self.output);
+    }
+
+    /// Begins a call, and keeps it if it waits. A task of its own would wake another thread.
+    fn begin_alone(&mut self, mut call: ToolCall) {
+        let began = Instant::now();
+        match call.poll_first() {
+            Poll::Ready(line) => self.output.push_response(&line),
+            Poll::Pending => {
+                self.lone = Some(call);
+                if began.elapsed() >= TURN_TIME_MAX {
+                    self.release();
+                }
+            }
+        }
+    }
+
+    /// Lets the call that waits go on as a task of its own. The task polls it, so no wake-up is lost.
+    pub(super) fn release(&mut self) {
+        if let Some(call) = self.lone.take() {
+            tokio::spawn(finish(call, self.output.clone()));
+        }
+    }
+
+    /// Lets the call that waits go on, for as long as this is polled. This is cancel safe.
+    pub(super) async fn go_on(&mut self) -> Infallible {
+        poll_fn(|cx| {
+            if let Some(call) = &mut self.lone {
+                let began = Instant::now();
+                match call.poll(cx) {
+                    Poll::Ready(line) => {
+                        // It counts until its response is queued.
+                        self.output.push_response(&line);
+                        self.lone = None;
+                    }
+                    Poll::Pending if began.elapsed() >= TURN_TIME_MAX => self.release(),
+                    Poll::Pending => {}
+                }
+            }
+            Poll::Pending
+        })
+        .await
     }
 }
 
@@ -124,15 +172,12 @@ fn begin_in_turn(calls: Vec<ToolCall>, output: &ClientOutput) {
             tokio::spawn(finish(call, output.clone()));
         }
     }
-    if !lines.is_empty() {
-        // An error ends the session.
-        let _ = output.push(&lines);
-    }
+    output.push_response(&lines);
 }
 
 async fn finish(mut call: ToolCall, output: ClientOutput) {
     let line = poll_fn(|cx| call.poll(cx)).await;
-    let _ = output.push(&line);
+    output.push_response(&line);
 }
 
 impl ToolCall {
@@ -170,7 +215,9 @@ mod tests {
     use rmcp::model::EmptyResult;
     use std::sync::Barrier;
     use std::sync::mpsc::channel;
-    use tokio::io::{AsyncReadExt, duplex};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, duplex};
+    use tokio::runtime::Handle;
+    use tokio::sync::Notify;
     use tokio_util::sync::CancellationToken;
 
     /// Timeout of a wait that ends at once. It only makes a test fail.
@@ -224,9 +271,42 @@ mod tests {
         assert_eq!(text.lines().count(), 2, "{text}");
     }
 
+    #[tokio::test]
+    async fn a_lone_call_that_waits_makes_no_task_until_the_next_one_is_read() {
+        let (near, far) = duplex(1 << 16);
+        let mut far = BufReader::new(far).lines();
+        let in_flight = InFlight::default();
+        let output = ClientOutput::new(Box::new(near), CancellationToken::new());
+        let mut all = ToolCalls::new(CallSession::default(), in_flight.clone(), output);
+        let wakes: [Arc<Notify>; 3] = Default::default();
+        let waits = |id: usize| {
+            let wake = Arc::clone(&wakes[id]);
+            call(&in_flight, id as i64, async move { wake.notified().await })
+        };
+        let tasks = || Handle::current().metrics().num_alive_tasks();
+        let before = tasks();
+        all.read.push(waits(0));
+        all.begin();
+        assert_eq!(tasks(), before);
+        wakes[0].notify_one();
+        let line = tokio::select! {
+            line = far.next_line() => line.unwrap().unwrap(),
+            never = all.go_on() => match never {},
+        };
+        assert!(line.contains("\"id\":0"), "{line}");
+        for id in [1, 2] {
+            all.read.push(waits(id));
+            all.begin();
+        }
+        assert_eq!(tasks(), before + 1);
+        wakes[1].notify_one();
+        let line = far.next_line().await.unwrap().unwrap();
+        assert!(line.contains("\"id\":1"), "{line}");
+    }
+
     #[test]
     fn a_call_that_waits_holds_up_no_other_and_a_panic_is_an_error_of_its_own_call() {
-        let notify = Arc::new(tokio::sync::Notify::new());
+        let notify = Arc::new(Notify::new());
         let text = answers(|in_flight| {
             let (waits, wakes) = (Arc::clone(&notify), Arc::clone(&notify));
             vec![

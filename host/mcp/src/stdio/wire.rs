@@ -84,7 +84,8 @@ impl Wire {
 
     /// Waits until the client has room for more output. This is cancel safe.
     async fn room(&mut self) {
-        self.output.has_room(if self.refused { 1 } else { WAITING_BYTES_MAX }).await;
+        let room = self.output.has_room(if self.refused { 1 } else { WAITING_BYTES_MAX });
+        beside(&mut self.calls, room).await;
         self.refused = false;
     }
 
@@ -93,7 +94,7 @@ impl Wire {
         if !self.calls.is_empty() && !self.lines.has_next() {
             self.calls.begin();
         }
-        self.lines.next().await
+        beside(&mut self.calls, self.lines.next()).await
     }
 
     /// Takes a message. Returns it if the library processes it.
@@ -149,6 +150,7 @@ impl Wire {
         if !self.ended {
             self.ended = true;
             self.calls.begin();
+            self.calls.release();
             let farewell = self.farewell.clone();
             tokio::spawn(async move { farewell.say().await });
         }
@@ -201,11 +203,21 @@ impl Transport<RoleServer> for Wire {
     async fn close(&mut self) -> Result<(), Self::Error> {
         // Calls that have not begun are cancelled, too.
         self.calls.begin();
+        self.calls.release();
         if timeout(CALLS_END_TIME_MAX, self.in_flight.calls_ended()).await.is_err() {
             self.in_flight.cancel_calls();
         }
         self.output.close().await;
         Ok(())
+    }
+}
+
+/// Waits for something, and lets the call that this task runs go on meanwhile.
+async fn beside<T>(calls: &mut ToolCalls, work: impl Future<Output = T>) -> T {
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = calls.go_on() => match never {},
     }
 }
 
