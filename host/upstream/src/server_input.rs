@@ -1,5 +1,5 @@
 //! The standard input of a server. What sends a message writes it, if the server has room and no other message waits.
-//! What is left goes through a queue, and a task writes it.
+//! The rest goes through a queue, and a task writes it.
 
 use portcullis_policy::recovery::RecoverMutex;
 use std::io;
@@ -35,7 +35,7 @@ impl ServerInput {
     pub(crate) fn write_now(&self, mut line: Vec<u8>) -> io::Result<Option<Vec<u8>>> {
         let mut state = self.0.lock_recovered();
         if state.queued == 0 {
-            // Nobody is woken for this first try: if it must wait, the task of the queue tries again.
+            // No task is woken for this first try: if it must wait, the task of the queue tries again.
             let mut cx = Context::from_waker(Waker::noop());
             let mut to = state.open()?;
             if let Poll::Ready(written) = to.as_mut().poll_write(&mut cx, &line) {

@@ -38,7 +38,7 @@ pub(crate) struct StdioTransport<R> {
     traffic: Arc<Traffic>,
 }
 
-/// What is left to write of a message, and who waits until it is written.
+/// The part of a message that is not written yet, and who waits until it is.
 struct QueuedMessage {
     rest: Vec<u8>,
     written: oneshot::Sender<io::Result<()>>,

@@ -125,8 +125,8 @@ fn a_dead_host_is_noticed_when_its_lease_ends() {
         let hosts = "UPDATE portcullis.host SET alive_until = alive_until - 60000";
         fleet.server.run(DATABASE, &format!("{hosts}; UPDATE portcullis.contact SET {contact}")).unwrap();
     };
-    // No host could reach the database for two minutes. A command noted that a minute ago. This host is the first one to
-    // return, and the other one may be about to.
+    // No host could reach the database for two minutes. A command noted that a minute ago. This host is the first one
+    // to return, and the other one may be about to.
     let_a_minute_pass("heard_at = heard_at - 120000, since = heard_at - 60000");
     assert!(is_waited_for(second.approvals()));
     // When it has renewed its lease, the other one still has the time to do the same.

@@ -70,7 +70,7 @@ impl ClientOutput {
         }
     }
 
-    /// Queues the lines of responses, if there are any. An error ends the session, so nobody else has to know it.
+    /// Queues the lines of responses, if there are any. An error ends the session, so the caller need not know it.
     pub(super) fn push_response(&self, lines: &[u8]) {
         if !lines.is_empty() {
             let _ = self.push(lines);

@@ -1,10 +1,10 @@
 //! The tool calls of the client, which this transport runs itself.
 //!
 //! The library would make a task for each request and for each response, and wake threads for the messages between
-//! them. Here a call begins on the thread that has read it. If it ends at once, no other thread is involved. A lone call
-//! that has to wait, for a server for example, goes on in the task that reads messages. It becomes a task of its own when
-//! the next call is read, or if it computes for long. Of several calls that were read together, another thread takes
-//! half.
+//! them. Here a call begins on the thread that has read it. If it ends at once, no other thread is involved. A lone
+//! call that has to wait, for a server for example, goes on in the task that reads messages. It becomes a task of its
+//! own when the next call is read, or if it computes for long. Of several calls that were read together, another thread
+//! takes half.
 
 use super::in_flight::{CallInFlight, InFlight, NotLetIn};
 use super::output::{ClientOutput, encode};
