@@ -276,12 +276,16 @@ async fn an_anchor_that_was_not_added_is_tried_again() {
     let host = fleet.allowing(1).await;
     host.call(mark(1)).await;
     host.anchor_audit().await;
-    fleet.statement("CREATE RULE nothing AS ON INSERT TO portcullis.audit_anchor DO INSTEAD NOTHING");
+    // A trigger, because a rule would stay in the prepared statements of a connection.
+    fleet.statement("CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
+    fleet.statement(
+        "CREATE TRIGGER nothing BEFORE INSERT ON portcullis.audit_anchor FOR EACH ROW EXECUTE FUNCTION nothing()",
+    );
     host.call(mark(2)).await;
     host.anchor_audit().await;
     let entries = fleet.record(1).len() as u64;
     assert!(fleet.anchored(1) < entries);
-    fleet.statement("DROP RULE nothing ON portcullis.audit_anchor");
+    fleet.statement("DROP TRIGGER nothing ON portcullis.audit_anchor");
     eventually_async("the anchor", || (fleet.anchored(1) == entries).then_some(())).await;
 }
 

@@ -199,3 +199,36 @@ impl Drop for RunningCall {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+    use tokio::runtime::Handle;
+
+    fn starting(call: impl Future<Output = Reply> + Send + 'static) -> StartingCall {
+        let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
+        StartingCall { call: Box::pin(call), sender, stage, cancellation: Cancellation::new() }
+    }
+
+    #[tokio::test]
+    async fn a_call_is_waited_for_without_a_task_until_its_client_must_know_something() {
+        let tasks = || Handle::current().metrics().num_alive_tasks();
+        let (unwanted, mut asks, before) = (CancellationToken::new(), starting(pending()), tasks());
+        let said = asks.sender.clone();
+        let mut wait = Box::pin(asks.wait_here(&unwanted));
+        assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        assert_eq!(tasks(), before);
+        said.send_replace(CallStage::now(CallPhase::Work));
+        assert!(wait.as_mut().await.is_none());
+        drop(wait);
+        assert!(asks.stage.has_changed().unwrap(), "the request sees the change too");
+
+        unwanted.cancel();
+        let mut cancelled = starting(pending());
+        assert!(cancelled.wait_here(&unwanted).await.is_none());
+
+        let mut panics = starting(async { panic!("a test of a panic") });
+        assert!(matches!(panics.wait_here(&CancellationToken::new()).await, Some(Err(_))));
+    }
+}

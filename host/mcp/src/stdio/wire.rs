@@ -212,12 +212,13 @@ impl Transport<RoleServer> for Wire {
     }
 }
 
-/// Waits for something, and lets the call that this task runs go on meanwhile.
+/// Waits for something, and lets the call that this task runs go on meanwhile. The call comes first, so that a client
+/// that sends messages without a pause cannot hold it up.
 async fn beside<T>(calls: &mut ToolCalls, work: impl Future<Output = T>) -> T {
     tokio::select! {
         biased;
-        done = work => done,
         never = calls.go_on() => match never {},
+        done = work => done,
     }
 }
 
