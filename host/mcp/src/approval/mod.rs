@@ -74,14 +74,13 @@ pub(crate) async fn call(
     };
     let asked = (attendance == RequestAttendance::Announced).then_some(client);
     let mut starting = StartingCall::new(&server.inner().host, request, asked, unwanted);
-    let is_task_at_once = client.tasks && server.inner().options.task_after.is_zero();
-    if !is_task_at_once && let Some(called) = starting.run_here() {
-        return called;
-    }
     // The call of a client with tasks becomes one after a time.
-    if !client.tasks
-        && let Some(called) = starting.wait_here(unwanted).await
-    {
+    let called = match client.tasks {
+        false => starting.wait_here(unwanted).await,
+        true if server.inner().options.task_after.is_zero() => None,
+        true => starting.run_here(),
+    };
+    if let Some(called) = called {
         return called;
     }
     drive::drive(&spoken, starting.run(), None).await
