@@ -12,6 +12,7 @@ use portcullis::policy::Unattended;
 use portcullis::{Answer, Approver, Code, Covers, Hook, HookCall, Hooked, Host, Question, Reply, Request};
 use portcullis_tests::{BlockOn, place};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -57,10 +58,12 @@ pub(crate) enum Order {
     Revoke,
     /// Makes calls under a rate limit for some seconds, from the time a file `go` exists.
     CallQuickly,
+    /// Makes a call and anchors the audit log. Then does both again, while no file can be synced to the disk.
+    AnchorUnsynced,
 }
 
 impl Order {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Greet,
         Self::AskAnApprover,
         Self::AskElsewhere,
@@ -74,6 +77,7 @@ impl Order {
         Self::Settle,
         Self::Revoke,
         Self::CallQuickly,
+        Self::AnchorUnsynced,
     ];
 
     /// Returns the task of this process, if it is a child.
@@ -229,6 +233,7 @@ fn a_child_performs_its_task() {
             let (seconds, rate) = about.split_once(' ').unwrap();
             alone(call_quickly(&root, seconds.parse().unwrap(), rate));
         }
+        Order::AnchorUnsynced => alone(anchor_unsynced(&root)),
     }
 }
 
@@ -339,6 +344,26 @@ async fn call_quickly(root: &Path, seconds: u64, rate: &str) {
         tokio::time::sleep(Duration::from_millis(3)).await;
     }
     say(&format!("made {made}"));
+}
+
+async fn anchor_unsynced(root: &Path) {
+    let host = open(builder_at(root, &policy(ALLOW))).await;
+    host.call(mark(1)).await;
+    host.anchor_audit().await;
+    say("synced");
+    refuse_to_sync();
+    host.call(mark(2)).await;
+    host.anchor_audit().await;
+    say("unsynced");
+    stay();
+}
+
+/// Lets `fdatasync` fail in this process from now on, as a broken disk does.
+fn refuse_to_sync() {
+    let (rules, failure) = (BTreeMap::from([(libc::SYS_fdatasync, Vec::new())]), libc::EIO.cast_unsigned());
+    let arch = env::consts::ARCH.try_into().unwrap();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(failure), arch).unwrap();
+    seccompiler::apply_filter_all_threads(&BpfProgram::try_from(filter).unwrap()).unwrap();
 }
 
 /// Makes calls that are approved while they wait, and pending calls that are approved and then run. Each has a unique
