@@ -6,6 +6,7 @@
     reason = "a build tool starts programs, reads and writes files, and prints"
 )]
 
+mod bench;
 mod bindings;
 mod clients;
 mod component;
@@ -49,7 +50,8 @@ cargo xtask guests                  build the test guests into target/guests
 cargo xtask languages               build the conformance plugin in every language, and the examples
 cargo xtask package                 write the SDKs to target/packages in their release layout
 cargo xtask bindings                regenerate sdk/c/generated after a change to the contract
-cargo xtask bench NAME              build everything and run one bench
+cargo xtask bench all|NAME... [--write]  build everything and run all benches, or those named; --write writes their
+                                    tables into the documents
 cargo xtask toolchain [WAY]         set up wasm32-wasip2; prints shell lines for `eval`
                                     WAY: auto, debian (leaves rustup alone), source, web;
                                     PORTCULLIS_GUEST_TOOLCHAIN sets it for the other commands
@@ -92,7 +94,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["bindings"] => bindings::write(&own()?)?,
         ["package"] => package::all(&own()?)?,
         ["languages"] => languages::build(&own()?)?,
-        ["bench", name] => test::bench(&own()?, name)?,
+        ["bench", rest @ ..] => bench::run(&own()?, rest)?,
         ["toolchain"] => print!("{}", toolchain::prepare(&own()?.root)?.exports()),
         ["toolchain", way] => print!("{}", toolchain::prepare_by(toolchain::Way::parse(way)?, &own()?.root)?.exports()),
         ["suites"] => suites::print(&suites::prepare()?),

@@ -1,4 +1,4 @@
-//! Runs all tests and benches of the workspace, and builds what they need.
+//! Runs all tests of the workspace, and builds what they need.
 
 use std::process::{Command, Stdio};
 use std::{env, thread};
@@ -106,32 +106,9 @@ impl Prepared {
     }
 }
 
-/// Runs one bench.
-pub(crate) fn bench(workspace: &Workspace, name: &str) -> Result<()> {
-    guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
-    if name == "large" {
-        languages::build(workspace)?;
-    }
-    if matches!(name, "large" | "mcp" | "start" | "upstream") {
-        // The bench measures the real program, and looks for it next to itself.
-        process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;
-    }
-    let mut cargo = workspace.cargo();
-    provide(workspace, &mut cargo);
-    if name == "mcp" {
-        // Servers of other libraries, to measure beside ours.
-        clients::prepare(workspace)?.provide(&mut cargo);
-    }
-    cargo.args(["run", "--release", "--quiet", "--package", "portcullis-bench", "--", name]);
-    cargo.args([plugins::folder(workspace), guests::folder(workspace)]);
-    cargo.arg(workspace.target.join("bench").join(format!("{name}.json")));
-    // Unset, not zero: a bench must measure a service without these variables.
-    process::run(cargo.env_remove("RUST_BACKTRACE").env_remove("RUST_LIB_BACKTRACE"))
-}
-
-/// Sets the paths that tests read. Backtraces are off, because each call would capture one, which costs more than the
-/// call.
-fn provide(workspace: &Workspace, command: &mut Command) {
+/// Sets the paths that tests and benches read. Backtraces are off, because each call would capture one, which costs
+/// more than the call.
+pub(crate) fn provide(workspace: &Workspace, command: &mut Command) {
     command
         .env("PORTCULLIS_TEST_PLUGINS", plugins::folder(workspace))
         .env("PORTCULLIS_TEST_GUESTS", guests::folder(workspace))

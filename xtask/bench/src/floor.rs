@@ -1,10 +1,14 @@
 //! Bare wasmtime without the host: a fresh store, an instance, one call, and everything dropped.
 
 use std::path::{Path, PathBuf};
-use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, Resource, ResourceTable};
-use wasmtime::{
-    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, format_err,
+use wasmtime::component::types::ComponentItem;
+use wasmtime::component::{
+    Component, ComponentExportIndex, InstancePre, Linker, Resource, ResourceTable, ResourceType,
 };
+use wasmtime::{
+    Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, Result, Store, bail, format_err,
+};
+use wasmtime_wasi::p2::{add_to_linker_async, add_to_linker_sync};
 use wasmtime_wasi::{FsPerms, WasiCtx, WasiCtxView, WasiView};
 
 mod bindings {
@@ -36,6 +40,20 @@ pub(crate) struct Floor {
     workspace: PathBuf,
 }
 
+/// The interfaces that no measured call uses.
+const UNUSED: [&str; 7] = [
+    "portcullis:tool/output",
+    "portcullis:tool/programs",
+    "portcullis:tool/tools",
+    "wasi:config/",
+    "wasi:http/",
+    "wasi:keyvalue/",
+    "wasi:logging/",
+];
+
+/// Links what WASI offers to a guest.
+type AddToLinker = fn(&mut Linker<State>) -> Result<()>;
+
 struct State {
     wasi: WasiCtx,
     table: ResourceTable,
@@ -50,46 +68,130 @@ impl WasiView for State {
 impl Floor {
     /// Uses the settings that were measured as the fastest (`performance.md`).
     pub(crate) fn tuned(component: &[u8], workspace: &Path) -> Result<Self> {
-        let mut pool = PoolingAllocationConfig::new();
-        pool.linear_memory_keep_resident(512 << 10).table_keep_resident(64 << 10).max_memory_size(64 << 20);
-        pool.pagemap_scan(match PoolingAllocationConfig::is_pagemap_scan_available() {
-            true => Enabled::Yes,
-            false => Enabled::No,
-        });
-        let mut config = Config::new();
-        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
-        Self::new(&config, component, workspace)
+        Self::compiled(&tuned(), component, add_to_linker_sync, workspace)
+    }
+
+    /// Uses the same settings with asynchronous functions of the host, for calls that wait at the same time.
+    pub(crate) fn tuned_async(component: &[u8], workspace: &Path) -> Result<Self> {
+        Self::compiled(&tuned(), component, add_to_linker_async, workspace)
     }
 
     /// Uses wasmtime's default configuration.
     pub(crate) fn default_configuration(component: &[u8], workspace: &Path) -> Result<Self> {
-        Self::new(&Config::new(), component, workspace)
+        Self::compiled(&Config::new(), component, add_to_linker_sync, workspace)
     }
 
-    fn new(config: &Config, component: &[u8], workspace: &Path) -> Result<Self> {
+    /// Compiles a component with wasmtime's default configuration, for [`map`](Self::map).
+    pub(crate) fn compile(component: &[u8]) -> Result<Vec<u8>> {
+        Engine::new(&Config::new())?.precompile_component(component)
+    }
+
+    /// Maps the code in a file.
+    pub(crate) fn map(code: &Path, workspace: &Path) -> Result<Self> {
+        let engine = Engine::new(&Config::new())?;
+        #[expect(unsafe_code, reason = "a bench trusts the code that it has compiled")]
+        // SAFETY: the bench wrote the file in this run, in a directory of its own.
+        let component = unsafe { Component::deserialize_file(&engine, code) }?;
+        Self::new(engine, &component, add_to_linker_sync, workspace)
+    }
+
+    fn compiled(config: &Config, component: &[u8], wasi: AddToLinker, workspace: &Path) -> Result<Self> {
         let engine = Engine::new(config)?;
         let component = Component::from_binary(&engine, component)?;
+        Self::new(engine, &component, wasi, workspace)
+    }
+
+    fn new(engine: Engine, component: &Component, wasi: AddToLinker, workspace: &Path) -> Result<Self> {
         let mut linker = Linker::new(&engine);
-        wasmtime_wasi::p2::add_to_linker_sync(&mut linker)?;
+        wasi(&mut linker)?;
         context::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
         dependencies::add_to_linker::<State, wasmtime::component::HasSelf<State>>(&mut linker, |state| state)?;
-        let instance = linker.instantiate_pre(&component)?;
+        link_unused(&engine, &mut linker, component)?;
+        let instance = linker.instantiate_pre(component)?;
         let handler = component.get_export_index(None, "portcullis:tool/handler@0.2.0");
         let execute = handler.and_then(|handler| component.get_export_index(Some(&handler), "execute-raw"));
         let execute = execute.ok_or_else(|| format_err!("the component is no plugin"))?;
         Ok(Self { engine, instance, execute, workspace: workspace.to_owned() })
     }
-
     /// Makes one call.
     pub(crate) fn call(&self, tool: &str, arguments: &str) -> Result<()> {
-        let wasi = WasiCtx::builder().preopened_dir(&self.workspace, "/workspace", FsPerms::ReadOnly)?.build();
-        let mut store = Store::new(&self.engine, State { wasi, table: ResourceTable::new() });
+        let mut store = self.store()?;
         let instance = self.instance.instantiate(&mut store)?;
         let execute =
             instance.get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
         let (answer,) = execute.call(&mut store, (tool, arguments))?;
-        answer.map(|_| ()).map_err(|failure| format_err!("the tool failed: {failure:?}"))
+        succeeded(answer)
     }
+
+    /// Makes one call, which may wait.
+    pub(crate) async fn call_async(&self, tool: &str, arguments: &str) -> Result<()> {
+        let mut store = self.store()?;
+        let instance = self.instance.instantiate_async(&mut store).await?;
+        let execute =
+            instance.get_typed_func::<(&str, &str), (Result<Success, Failure>,)>(&mut store, &self.execute)?;
+        let (answer,) = execute.call_async(&mut store, (tool, arguments)).await?;
+        succeeded(answer)
+    }
+
+    fn store(&self) -> Result<Store<State>> {
+        let wasi = WasiCtx::builder().preopened_dir(&self.workspace, "/workspace", FsPerms::ReadOnly)?.build();
+        Ok(Store::new(&self.engine, State { wasi, table: ResourceTable::new() }))
+    }
+}
+
+/// Links the other interfaces that a large guest imports. A call that uses one of their functions fails.
+fn link_unused(engine: &Engine, linker: &mut Linker<State>, component: &Component) -> Result<()> {
+    for (interface, item) in component.component_type().imports(engine) {
+        let ComponentItem::ComponentInstance(instance) = item.ty else { continue };
+        if !UNUSED.iter().any(|unused| interface.starts_with(unused)) {
+            continue;
+        }
+        let mut linked = linker.instance(interface)?;
+        for (name, item) in instance.exports(engine) {
+            match item.ty {
+                ComponentItem::ComponentFunc(_) => linked.func_new(name, |_, _, _, _| bail!("not linked"))?,
+                ComponentItem::Resource(_) => linked.resource(name, resource(name), |_, _| Ok(()))?,
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the type of a resource. One that a linked function takes, too, needs the type which that has.
+fn resource(name: &str) -> ResourceType {
+    use wasmtime_wasi::p2::bindings::sync::io;
+    match name {
+        "outgoing-request" => ResourceType::host::<http::OutgoingRequest>(),
+        "request-options" => ResourceType::host::<http::RequestOptions>(),
+        "future-incoming-response" => ResourceType::host::<http::FutureIncomingResponse>(),
+        "client" => ResourceType::host::<Client>(),
+        "input-stream" => ResourceType::host::<io::streams::InputStream>(),
+        "output-stream" => ResourceType::host::<io::streams::OutputStream>(),
+        "io-error" => ResourceType::host::<io::error::Error>(),
+        "pollable" => ResourceType::host::<io::poll::Pollable>(),
+        "descriptor" => ResourceType::host::<wasmtime_wasi::filesystem::Descriptor>(),
+        _ => ResourceType::host::<Unused>(),
+    }
+}
+
+/// A resource of an interface that no measured call uses.
+struct Unused;
+
+fn tuned() -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.linear_memory_keep_resident(512 << 10).table_keep_resident(64 << 10).max_memory_size(64 << 20);
+    pool.pagemap_scan(match PoolingAllocationConfig::is_pagemap_scan_available() {
+        true => Enabled::Yes,
+        false => Enabled::No,
+    });
+    let mut config = Config::new();
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
+}
+
+fn succeeded(answer: Result<Success, Failure>) -> Result<()> {
+    answer.map(|_| ()).map_err(|failure| format_err!("the tool failed: {failure:?}"))
 }
 
 impl context::Host for State {

@@ -1,5 +1,6 @@
 //! The same calls through the whole host, including the audit log.
 
+use crate::memory::RUN_SLOTS;
 use crate::policies;
 use anyhow::{Result, ensure};
 use portcullis::state::StatePlace;
@@ -29,6 +30,12 @@ impl Governed {
     /// Returns the host.
     pub(crate) fn host(&self) -> &Host {
         &self.host
+    }
+
+    /// Opens a host with many run slots, whose calls may wait for long.
+    pub(crate) fn roomy(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("roomy-state")).compiler(Compiler::InProcess);
+        Self::open(runtime()?, opening.calls(RUN_SLOTS).policy_text(policies::PATIENT, scratch))
     }
 
     /// Opens a host with a short time limit, so that slow calls can fill the run slots.

@@ -1,14 +1,19 @@
 //! Measures a plugin of twenty megabytes, the conformance plugin in Python: its first call in a new process, a call in
 //! a running server, in a fresh sandbox and in the instance of its session, and the memory of many such plugins.
 
+use crate::floor::Floor;
 use crate::mcp::{Era, Peer, Pipe};
 use crate::real_program::{finished, put, real_program};
 use crate::rounds::{Row, block, paired, row};
+use crate::shown;
 use crate::start::SETTLED_AFTER;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// The argument that makes this program map the code in a file and make one call, with nothing around it.
+pub(crate) const BARE_CALL: &str = "bare-call";
 
 /// The variable with the folder of the components of all languages.
 const LANGUAGES: &str = "PORTCULLIS_TEST_LANGUAGES";
@@ -48,6 +53,10 @@ pub(crate) fn measure(guests: &Path, kept: &Path, show: &mut impl FnMut(Row)) ->
     let [small, large] = paired([&|| cold("hello", GREETING), &|| cold(&python, SUM)])?;
     show(row("Python, first call of a process / a small plugin".to_owned(), &small, &large));
 
+    let bare = || block(RUNS_PER_BLOCK, || finished(bench.bare_call(SUM)?));
+    let [bare, ours] = paired([&bare, &|| cold(&python, SUM)])?;
+    show(row("Python, first call of a process / bare deserialize_file and call".to_owned(), &bare, &ours));
+
     let warm = |plugin: &str, (tool, arguments, answer): (&str, &str, &str)| {
         let (mut served, tool) = (bench.serve()?, format!("{plugin}__{tool}"));
         served.call(&tool, arguments, answer)?;
@@ -78,9 +87,17 @@ pub(crate) fn measure(guests: &Path, kept: &Path, show: &mut impl FnMut(Row)) ->
         served.call(&format!("{}__{tool}", bench.name(number)), arguments, answer)?;
     }
     let many = served.memory()?;
-    show(Row::mebibytes(format!("anonymous memory, {PLUGINS} Python plugins / one"), one.anonymous, many.anonymous));
-    show(Row::mebibytes(format!("resident memory, {PLUGINS} Python plugins / one"), one.resident, many.resident));
+    show(Row::kibibytes(format!("anonymous memory, {PLUGINS} Python plugins / one"), one.anonymous, many.anonymous));
+    show(Row::kibibytes(format!("resident memory, {PLUGINS} Python plugins / one"), one.resident, many.resident));
     Ok(())
+}
+
+/// Runs the child of a bare call.
+pub(crate) fn call_bare(given: &[&str]) -> Result<()> {
+    let [code, tool, arguments] = given else { bail!("usage: portcullis-bench {BARE_CALL} CODE TOOL ARGUMENTS") };
+    let code = Path::new(code);
+    let workspace = code.parent().context("the file is in no directory")?;
+    Floor::map(code, workspace).and_then(|bare| bare.call(tool, arguments)).map_err(shown)
 }
 
 /// The real program with its plugins.
@@ -101,6 +118,7 @@ impl LargeBench {
             put(&bench.file(&name), &renamed(&component, name.as_bytes()))?;
         }
         fs::write(bench.kept.join("policy.toml"), POLICY)?;
+        fs::write(bench.bare_code(), Floor::compile(&component).map_err(shown)?)?;
         // The first start compiles. The second one finds files that are old enough to be known by their times.
         finished(bench.command(&["list"]))?;
         std::thread::sleep(SETTLED_AFTER);
@@ -115,6 +133,17 @@ impl LargeBench {
 
     fn file(&self, name: &str) -> PathBuf {
         self.kept.join("plugins").join(format!("{name}.wasm"))
+    }
+
+    /// Returns the file with the code of the Python plugin, as wasmtime's default configuration compiles it.
+    fn bare_code(&self) -> PathBuf {
+        self.kept.join("bare.cwasm")
+    }
+
+    fn bare_call(&self, (tool, arguments, _): (&str, &str, &str)) -> Result<Command> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(BARE_CALL).arg(self.bare_code()).args([tool, arguments]);
+        Ok(command)
     }
 
     fn serve(&self) -> Result<Pipe> {

@@ -1,6 +1,6 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
 //! writing the audit log, parsing a model's response, MCP in both directions, starting a program, starting the host
-//! beside many plugins, and large plugins.
+//! beside many plugins, large plugins, and the memory of calls in progress.
 //!
 //! `portcullis-bench NAME PLUGINS GUESTS OUT.json`: the directories of the shipped plugins and of the built guests, and
 //! the file for the table. Usually run as `cargo xtask bench call`.
@@ -14,9 +14,11 @@ mod hosts;
 mod hydrate;
 mod large;
 mod mcp;
+mod memory;
 mod nested;
 mod policies;
 mod process;
+mod process_memory;
 mod real_program;
 mod record;
 mod rounds;
@@ -46,12 +48,15 @@ fn main() -> Result<()> {
     if arguments == [mcp::EMPTY_SERVER] {
         return mcp::serve_empty();
     }
-    if let [hosts::CHILD, given @ ..] = &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
-        return hosts::work(given);
+    match &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
+        [hosts::CHILD, given @ ..] => return hosts::work(given),
+        [large::BARE_CALL, given @ ..] => return large::call_bare(given),
+        [memory::CHILD, given @ ..] => return memory::hold(given),
+        _ => {}
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
         bail!(
-            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start|large PLUGINS GUESTS OUT.json"
+            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start|large|memory PLUGINS GUESTS OUT.json"
         );
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -80,9 +85,10 @@ fn main() -> Result<()> {
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         "start" => start::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
         "large" => large::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
+        "memory" => memory::measure(Path::new(guests), &mut show)?,
         _ => bail!(
             "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, hosts, mcp, upstream, \
-             process, start, large"
+             process, start, large, memory"
         ),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;

@@ -106,12 +106,25 @@ tool = "clerk.wait"
 decision = "allow"
 "#;
 
-/// The same with a directory that is narrowed to the path of each call.
+/// Lets calls wait for minutes.
+pub(crate) const PATIENT: &str = r#"
+[approvals]
+repeats = 1000000
+
+[plugin.conformance]
+limits = { time = "600 s" }
+
+[[rule]]
+tool = "conformance.*"
+decision = "allow"
+"#;
+
+/// [`PLAIN`] with a directory that is narrowed to the path of each call.
 pub(crate) fn narrowed() -> String {
     PLAIN.replacen("access = \"read-only\" }", "access = \"read-only\", narrow = \"/path\" }", 1)
 }
 
-/// The same with about fifty more user rules: globs, arguments, principals, sessions.
+/// [`PLAIN`] with about fifty more user rules: globs, arguments, principals, sessions.
 pub(crate) fn full() -> String {
     let mut policy = PLAIN.to_owned();
     for at in 0..12 {

@@ -41,8 +41,8 @@ impl Row {
     }
 
     /// Returns a row that compares two sizes.
-    pub(crate) fn mebibytes(work: String, floor: f64, ours: f64) -> Self {
-        Self { unit: "MiB", ..Self::rates(work, floor, ours) }
+    pub(crate) fn kibibytes(work: String, floor: f64, ours: f64) -> Self {
+        Self { unit: "KiB", ..Self::rates(work, floor, ours) }
     }
 
     /// Sets the number of failed calls.
@@ -197,6 +197,11 @@ fn row_of(work: String, floor: &[Block], ours: &[Block], figure: impl Fn(&Block)
         failures: None,
         slowest: None,
     }
+}
+
+/// Returns the median of some numbers.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    quantile(values, 0.5)
 }
 
 fn quantile(values: &mut [f64], at: f64) -> f64 {

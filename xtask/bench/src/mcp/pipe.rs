@@ -1,5 +1,6 @@
 //! A client over pipes that only writes and reads lines, so that its own cost is the same for every server.
 
+use crate::process_memory::ProcessMemory;
 use anyhow::{Context, Result, bail, ensure};
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write as _};
@@ -50,13 +51,6 @@ pub(crate) struct Pipe {
     era: Era,
     id: u64,
     line: String,
-}
-
-/// The memory of a server, in MiB.
-pub(crate) struct ServerMemory {
-    pub(crate) resident: f64,
-    /// The part of it that no file backs.
-    pub(crate) anonymous: f64,
 }
 
 impl Pipe {
@@ -125,13 +119,8 @@ impl Pipe {
     }
 
     /// Returns the memory of the server.
-    pub(crate) fn memory(&self) -> Result<ServerMemory> {
-        let text = std::fs::read_to_string(format!("/proc/{}/smaps_rollup", self.child.id()))?;
-        let field = |name: &str| -> Result<f64> {
-            let kibibytes = text.lines().find_map(|line| line.strip_prefix(name)?.trim().strip_suffix(" kB"));
-            Ok(kibibytes.with_context(|| format!("the kernel does not tell {name}"))?.parse::<f64>()? / 1024.0)
-        };
-        Ok(ServerMemory { resident: field("Rss:")?, anonymous: field("Anonymous:")? })
+    pub(crate) fn memory(&self) -> Result<ProcessMemory> {
+        ProcessMemory::of(self.child.id())
     }
 
     /// Sends a request, and reads lines up to its response.
