@@ -12,8 +12,21 @@ use crate::{clients, guests, languages, plugins, process, test, toolchain};
 use portcullis_build::workspace::Workspace;
 
 /// All benches. Those that take longer come later.
-const BENCHES: [&str; 12] = [
-    "call", "narrow", "nested", "record", "hydrate", "memory", "upstream", "mcp", "hosts", "start", "process", "large",
+const BENCHES: [&str; 14] = [
+    "call",
+    "narrow",
+    "nested",
+    "record",
+    "hydrate",
+    "memory",
+    "scaling",
+    "alternatives",
+    "upstream",
+    "mcp",
+    "hosts",
+    "start",
+    "process",
+    "large",
 ];
 
 /// The documents with tables.

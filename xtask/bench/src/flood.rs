@@ -2,7 +2,7 @@
 
 use crate::Work;
 use crate::governed::Governed;
-use crate::rounds::{Block, Row, summarize, tail_row};
+use crate::rounds::{Block, Row, spread_row, summarize, tail_row};
 use anyhow::{Result, bail, ensure};
 use portcullis::{Code, Host, LimitKind, Request};
 use std::sync::Arc;
@@ -44,6 +44,23 @@ pub(crate) fn measure(governed: &Governed, work: &Work) -> Result<Row> {
     Ok(tail_row(format!("{}, p99 beside a flood / p99 alone", work.name), &alone, &beside))
 }
 
+/// Measures the short calls during a flood and beside calls of a plugin that computes without end: the 99th percentile
+/// against the median.
+pub(crate) fn measure_with_loop(governed: &Governed, work: &Work) -> Result<Row> {
+    let mut blocks = Vec::new();
+    for _ in 0..ROUNDS {
+        blocks.push(governed.within(async {
+            let loops = Arc::new(Flood::default());
+            let looping = tokio::spawn(computing(governed.host().clone(), Arc::clone(&loops)));
+            let measured = beside_flood(governed.host(), work).await;
+            loops.is_over.store(true, Ordering::Relaxed);
+            looping.await??;
+            measured
+        })?);
+    }
+    Ok(spread_row(format!("{} beside a flood and a loop, p99 / p50", work.name), &blocks))
+}
+
 async fn beside_flood(host: &Host, work: &Work) -> Result<Block> {
     let flood = Arc::new(Flood::default());
     let slow: Vec<_> = (0..FLOOD).map(|at| tokio::spawn(slow(host.clone(), at, Arc::clone(&flood)))).collect();
@@ -72,6 +89,16 @@ async fn slow(host: Host, at: usize, flood: Arc<Flood>) -> Result<()> {
             Code::Busy => {}
             code => bail!("{code}: {}", reply.message),
         }
+    }
+    Ok(())
+}
+
+/// Makes one call after another that computes until its time is up.
+async fn computing(host: Host, loops: Arc<Flood>) -> Result<()> {
+    while !loops.is_over.load(Ordering::Relaxed) {
+        let request = Request::new("keeper.look", r#"{"steps":[{"op":"spin"}]}"#).principal("loop".parse()?);
+        let reply = host.call(request).await;
+        ensure!(reply.code == Code::Limit(LimitKind::Time), "{}: {}", reply.code, reply.message);
     }
     Ok(())
 }

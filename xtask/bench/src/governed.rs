@@ -32,16 +32,22 @@ impl Governed {
         &self.host
     }
 
-    /// Opens a host with many run slots, whose calls may wait for long.
-    pub(crate) fn roomy(plugins: &Path, scratch: &Path) -> Result<Self> {
+    /// Opens a host with many run slots and so many workers, whose calls may wait for long.
+    pub(crate) fn roomy(plugins: &Path, scratch: &Path, workers: usize) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("roomy-state")).compiler(Compiler::InProcess);
-        Self::open(runtime()?, opening.calls(RUN_SLOTS).policy_text(policies::PATIENT, scratch))
+        Self::open(runtime_of(workers)?, opening.calls(RUN_SLOTS).policy_text(policies::PATIENT, scratch))
     }
 
     /// Opens a host with a short time limit, so that slow calls can fill the run slots.
     pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("flooded-state")).compiler(Compiler::InProcess);
         Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch))
+    }
+
+    /// Opens the same host with two workers, as the program has on two cores.
+    pub(crate) fn flooded_program(plugins: &Path, scratch: &Path) -> Result<Self> {
+        let opening = Host::builder(plugins, scratch.join("looped-state")).compiler(Compiler::InProcess);
+        Self::open(runtime_of(2)?, opening.policy_text(policies::FLOODED, scratch))
     }
 
     /// Opens a host with the simplest policy, whose directory is narrowed to the path of each call.
@@ -94,5 +100,9 @@ impl Governed {
 }
 
 fn runtime() -> Result<Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
+    runtime_of(1)
+}
+
+fn runtime_of(workers: usize) -> Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
 }

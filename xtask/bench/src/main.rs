@@ -1,12 +1,14 @@
 //! Measures the governed call against bare wasmtime and against itself, and the costs of narrowing a call to one path,
 //! writing the audit log, parsing a model's response, MCP in both directions, starting a program, starting the host
-//! beside many plugins, large plugins, and the memory of calls in progress.
+//! beside many plugins, large plugins, the memory of calls in progress, what a second core
+//! adds, and other ways to run a tool.
 //!
 //! `portcullis-bench NAME PLUGINS GUESTS OUT.json`: the directories of the shipped plugins and of the built guests, and
 //! the file for the table. Usually run as `cargo xtask bench call`.
 
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
+mod alternatives;
 mod flood;
 mod floor;
 mod governed;
@@ -22,6 +24,7 @@ mod process_memory;
 mod real_program;
 mod record;
 mod rounds;
+mod scaling;
 mod start;
 
 use anyhow::{Context, Result, bail};
@@ -51,12 +54,13 @@ fn main() -> Result<()> {
     match &*arguments.iter().map(String::as_str).collect::<Vec<_>>() {
         [hosts::CHILD, given @ ..] => return hosts::work(given),
         [large::BARE_CALL, given @ ..] => return large::call_bare(given),
+        [scaling::CHILD, given @ ..] => return scaling::call(given),
         [memory::CHILD, given @ ..] => return memory::hold(given),
         _ => {}
     }
     let [name, plugins, guests, out] = arguments.as_slice() else {
         bail!(
-            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start|large|memory PLUGINS GUESTS OUT.json"
+            "usage: portcullis-bench call|narrow|nested|record|hydrate|hosts|mcp|upstream|process|start|large|memory|scaling|alternatives PLUGINS GUESTS OUT.json"
         );
     };
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0") {
@@ -85,10 +89,12 @@ fn main() -> Result<()> {
         "process" => process::measure(Path::new(plugins), Path::new(guests), &mut show)?,
         "start" => start::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
         "large" => large::measure(Path::new(guests), &Path::new(out).with_extension("kept"), &mut show)?,
+        "alternatives" => alternatives::measure(Path::new(guests), &mut show)?,
+        "scaling" => scaling::measure(Path::new(guests), &mut show)?,
         "memory" => memory::measure(Path::new(guests), &mut show)?,
         _ => bail!(
             "no bench is named {name}. Choose one of: call, narrow, nested, record, hydrate, hosts, mcp, upstream, \
-             process, start, large, memory"
+             process, start, large, memory, scaling, alternatives"
         ),
     }
     file.write_all((serde_json::to_string_pretty(&rows)? + "\n").as_bytes())?;
@@ -118,14 +124,18 @@ fn call(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()>
     flood(guests, show)
 }
 
-/// Measures calls of the JSON tool during the slow calls of another principal.
+/// Measures calls of the JSON tool during the slow calls of another principal, and also beside a plugin that computes
+/// without end.
 fn flood(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     std::fs::create_dir(scratch.path().join("desk"))?;
-    let directory = gather(scratch.path(), &[guests.join("json.wasm"), guests.join("clerk.wasm")])?;
+    let guests = ["json.wasm", "clerk.wasm", "keeper.wasm"].map(|guest| guests.join(guest));
+    let directory = gather(scratch.path(), &guests)?;
     let governed = Governed::flooded(&directory, scratch.path())?;
+    let program = Governed::flooded_program(&directory, scratch.path())?;
     for work in works().iter().filter(|work| work.name == "echo") {
         show(flood::measure(&governed, work)?);
+        show(flood::measure_with_loop(&program, work)?);
     }
     Ok(())
 }

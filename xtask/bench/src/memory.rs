@@ -73,7 +73,7 @@ pub(crate) fn hold(given: &[&str]) -> Result<()> {
             }))?
         }
         GOVERNED => {
-            let governed = Governed::roomy(&gather(scratch.path(), &[guest])?, scratch.path())?;
+            let governed = Governed::roomy(&gather(scratch.path(), &[guest])?, scratch.path(), 1)?;
             governed.within(growth(|| {
                 let host = governed.host().clone();
                 async move {

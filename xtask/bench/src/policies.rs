@@ -97,12 +97,19 @@ repeats = 1000000
 directory.desk = { path = "desk", access = "read-write" }
 limits = { time = "50 ms" }
 
+[plugin.keeper]
+limits = { time = "500 ms" }
+
 [[rule]]
 tool = "json.*"
 decision = "allow"
 
 [[rule]]
 tool = "clerk.wait"
+decision = "allow"
+
+[[rule]]
+tool = "keeper.look"
 decision = "allow"
 "#;
 
@@ -115,7 +122,7 @@ repeats = 1000000
 limits = { time = "600 s" }
 
 [[rule]]
-tool = "conformance.*"
+tool = "*.*"
 decision = "allow"
 "#;
 

@@ -34,7 +34,7 @@ const MARK: &str = "portcullis-bench-killed";
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What bubblewrap is asked for: the nearest to what the handle gives.
-const BUBBLEWRAP: &[&str] = &[
+pub(crate) const BUBBLEWRAP: &[&str] = &[
     "--unshare-all",
     "--die-with-parent",
     "--new-session",
@@ -109,7 +109,7 @@ fn confined(governed: &Governed) -> Result<Row> {
 /// The call that starts `/bin/true`, to which the policy binds `make`.
 const TRUE: &str = r#"{"program":"make","arguments":[]}"#;
 
-fn succeeds(mut command: Command) -> Result<()> {
+pub(crate) fn succeeds(mut command: Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     ensure!(status.success(), "{command:?}: {status}");
     Ok(())

@@ -40,6 +40,11 @@ impl Row {
         Self { work, unit: "per second", floor, ours, ratio, p95_ratio: ratio, failures: None, slowest: None }
     }
 
+    /// Returns a row that compares two factors.
+    pub(crate) fn factors(work: String, floor: f64, ours: f64) -> Self {
+        Self { unit: "times", ..Self::rates(work, floor, ours) }
+    }
+
     /// Returns a row that compares two sizes.
     pub(crate) fn kibibytes(work: String, floor: f64, ours: f64) -> Self {
         Self { unit: "KiB", ..Self::rates(work, floor, ours) }
@@ -181,6 +186,12 @@ pub(crate) fn row(work: String, floor: &[Block], ours: &[Block]) -> Row {
 /// Builds the same row with 99th percentiles instead of medians.
 pub(crate) fn tail_row(work: String, floor: &[Block], ours: &[Block]) -> Row {
     row_of(work, floor, ours, |block| block.p99)
+}
+
+/// Builds a row that compares the 99th percentiles with the medians of the same blocks.
+pub(crate) fn spread_row(work: String, blocks: &[Block]) -> Row {
+    let medians: Vec<Block> = blocks.iter().map(|block| Block { p99: block.median, ..*block }).collect();
+    row_of(work, &medians, blocks, |block| block.p99)
 }
 
 fn row_of(work: String, floor: &[Block], ours: &[Block], figure: impl Fn(&Block) -> f64) -> Row {

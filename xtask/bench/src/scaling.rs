@@ -1,0 +1,136 @@
+//! Measures what a second core adds to many concurrent calls: of a host, and of bare wasmtime.
+
+use crate::floor::Floor;
+use crate::governed::Governed;
+use crate::rounds::{Row, median};
+use crate::{gather, shown, works};
+use anyhow::{Context, Result, bail, ensure};
+use portcullis::{Outcome, Request};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The argument that makes this program call for a while and print how many calls ended in a second.
+pub(crate) const CHILD: &str = "calls-in-flight";
+
+const BARE: &str = "bare";
+const GOVERNED: &str = "governed";
+
+/// Calls that are in flight at one time.
+const IN_FLIGHT: usize = 64;
+
+/// Rounds. An odd number, so that there is a median.
+const ROUNDS: usize = 9;
+
+/// Time before the measurement, for caches and the pool.
+const WARMING: Duration = Duration::from_millis(300);
+
+/// Time of a measurement.
+const MEASURING: Duration = Duration::from_secs(1);
+
+/// Measures all variants in processes of their own, in turn.
+pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
+    let mut rates = [const { Vec::new() }; 4];
+    let (mut of_bare, mut of_governed) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        let mut round = [0.0; 4];
+        for (at, (variant, cores)) in [(BARE, 1), (BARE, 2), (GOVERNED, 1), (GOVERNED, 2)].into_iter().enumerate() {
+            round[at] = of_child(variant, cores, guests)?;
+            rates[at].push(round[at]);
+        }
+        of_bare.push(round[1] / round[0]);
+        of_governed.push(round[3] / round[2]);
+    }
+    let [bare_one, bare_two, one, two] = rates.each_mut().map(|rates| median(rates));
+    let work = format!("echo, {IN_FLIGHT} in flight");
+    show(Row::rates(format!("{work}, bare wasmtime, two cores / one core"), bare_one, bare_two));
+    show(Row::rates(format!("{work}, two cores / one core"), one, two));
+    let (of_bare, of_governed) = (median(&mut of_bare), median(&mut of_governed));
+    show(Row::factors(format!("{work}, two cores over one / bare wasmtime"), of_bare, of_governed));
+    Ok(())
+}
+
+fn of_child(variant: &str, cores: usize, guests: &Path) -> Result<f64> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.arg(CHILD).arg(variant).arg(cores.to_string()).arg(guests).output()?;
+    ensure!(output.status.success(), "{variant}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+}
+
+/// Runs a child.
+pub(crate) fn call(given: &[&str]) -> Result<()> {
+    let [variant, cores, guests] = given else { bail!("usage: portcullis-bench {CHILD} {BARE}|{GOVERNED} 1|2 GUESTS") };
+    let (cores, guest) = (cores.parse()?, Path::new(guests).join("json.wasm"));
+    keep_to(cores)?;
+    let scratch = tempfile::tempdir()?;
+    let work = works().into_iter().find(|work| work.name == "echo").context("the echo is not measured")?;
+    let arguments: Arc<str> = work.arguments.into();
+    let rate = match *variant {
+        BARE => {
+            let component = std::fs::read(&guest).with_context(|| format!("cannot read {}", guest.display()))?;
+            let floor = Arc::new(Floor::tuned_async(&component, scratch.path()).map_err(shown)?);
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(cores).enable_all().build()?;
+            runtime.block_on(rate(move || {
+                let (floor, arguments) = (Arc::clone(&floor), Arc::clone(&arguments));
+                async move { floor.call_async("echo", &arguments).await.map_err(shown) }
+            }))?
+        }
+        GOVERNED => {
+            let governed = Governed::roomy(&gather(scratch.path(), &[guest])?, scratch.path(), cores)?;
+            let host = governed.host().clone();
+            governed.within(rate(move || {
+                let (host, request) = (host.clone(), Request::new("json.echo", &*arguments));
+                async move {
+                    let reply = host.call(request).await;
+                    ensure!(reply.outcome() == Outcome::Completed, "{}: {}", reply.code, reply.message);
+                    Ok(())
+                }
+            }))?
+        }
+        other => bail!("no calls are named {other}"),
+    };
+    println!("{rate:.1}");
+    Ok(())
+}
+
+/// Makes calls for a while, and returns how many ended in a second.
+async fn rate<C: Future<Output = Result<()>> + Send + 'static>(
+    call: impl Fn() -> C + Clone + Send + 'static,
+) -> Result<f64> {
+    let ended = Arc::new(AtomicU64::new(0));
+    let mut callers = tokio::task::JoinSet::new();
+    for _ in 0..IN_FLIGHT {
+        let (call, ended) = (call.clone(), Arc::clone(&ended));
+        callers.spawn(async move {
+            loop {
+                match call().await {
+                    Ok(()) => ended.fetch_add(1, Ordering::Relaxed),
+                    Err(error) => return error,
+                };
+                // A call of bare wasmtime never waits, and the others must get their turn.
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    tokio::time::sleep(WARMING).await;
+    let (before, began) = (ended.load(Ordering::Relaxed), Instant::now());
+    tokio::time::sleep(MEASURING).await;
+    let (after, took) = (ended.load(Ordering::Relaxed), began.elapsed());
+    if let Some(failed) = callers.try_join_next() {
+        return Err(failed?);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    Ok((after - before) as f64 / took.as_secs_f64())
+}
+
+/// Keeps this process on so many processors.
+fn keep_to(cores: usize) -> Result<()> {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let all = sched_getaffinity(None)?;
+    let mut kept = CpuSet::new();
+    (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)).take(cores).for_each(|cpu| kept.set(cpu));
+    ensure!(kept.count() as usize == cores, "this machine has no {cores} cores");
+    Ok(sched_setaffinity(None, &kept)?)
+}
