@@ -150,7 +150,7 @@ fn compiler_errors_are_shown() {
 fn a_plugin_may_have_the_name_of_a_library() {
     let place = tempfile::tempdir().unwrap();
     let state = place.path().join("state");
-    for (language, name) in [("go", "time"), ("rust", "serde")] {
+    for (language, name) in [("go", "time"), ("rust", "schemars")] {
         shell(place.path(), &state, &format!("portcullis new {name} --lang {language}")).ends(0);
         shell(&place.path().join(name), &state, "portcullis build").ends(0);
     }
