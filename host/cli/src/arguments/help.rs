@@ -53,14 +53,11 @@ pub(crate) fn program() -> Command {
 }
 
 fn with_examples(command: Command, path: &mut Vec<String>) -> Command {
-    let names: Vec<String> = command.get_subcommands().map(|command| command.get_name().to_owned()).collect();
-    let command = names.into_iter().fold(command, |command, name| {
-        command.mut_subcommand(&name, |inner| {
-            path.push(name.clone());
-            let inner = with_examples(inner, path);
-            path.pop();
-            inner
-        })
+    let command = command.mut_subcommands(|inner| {
+        path.push(inner.get_name().to_owned());
+        let inner = with_examples(inner, path);
+        path.pop();
+        inner
     });
     match examples(&path.join(" ")) {
         Some(lines) if command.get_after_help().is_none() => command.after_help(format!("Examples:\n{lines}")),
