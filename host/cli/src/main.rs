@@ -21,6 +21,7 @@ mod init_record;
 mod json;
 mod loading_notes;
 mod local_time;
+mod message_queue;
 mod metrics;
 mod opening;
 mod own_confinement;
@@ -75,10 +76,9 @@ fn main() -> ExitCode {
     let log_format = if let Command::Serve(serve) = &arguments.command { serve.log_format } else { LogFormat::Text };
     let terminal = terminal.in_format(log_format);
     let json = arguments.options.json;
-    match run(arguments, terminal) {
-        Ok(exit) => exit.into(),
-        Err(error) => failure::show(terminal, json, &error).into(),
-    }
+    let exit = run(arguments, terminal).unwrap_or_else(|error| failure::show(terminal, json, &error));
+    terminal.end();
+    exit.into()
 }
 
 /// Turns off core dumps, because they would contain the secrets of clients.

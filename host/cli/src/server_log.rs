@@ -37,6 +37,7 @@ pub(crate) fn begin(terminal: Terminal) -> anyhow::Result<()> {
         Ok(filter) => (filter.unwrap_or_else(usual), None),
         Err(error) => (usual(), Some(error)),
     };
+    terminal.queue_messages(move |messages| left_out(terminal.log_format(), messages))?;
     // Only this function sets it, once in a process.
     let _ = tracing::subscriber::set_global_default(ServerLog { terminal, filter });
     match refused {
@@ -136,10 +137,28 @@ fn write_text(terminal: Terminal, level: Level, fields: &EventFields) {
 }
 
 fn write_json(terminal: Terminal, metadata: &Metadata<'_>, fields: EventFields) {
+    terminal.say(&json_line(*metadata.level(), metadata.target(), fields));
+}
+
+fn json_line(level: Level, target: &str, fields: EventFields) -> String {
     let mut line = fields.others;
     line.insert("time".to_owned(), format!("{:.3}", jiff::Timestamp::now()).into());
-    line.insert("level".to_owned(), metadata.level().as_str().to_ascii_lowercase().into());
-    line.insert("target".to_owned(), metadata.target().into());
+    line.insert("level".to_owned(), level.as_str().to_ascii_lowercase().into());
+    line.insert("target".to_owned(), target.into());
     line.insert("message".to_owned(), fields.message.into());
-    terminal.say(&format!("{}\n", Value::Object(line)));
+    format!("{}\n", Value::Object(line))
+}
+
+/// Returns the line in place of messages that were not read in time.
+fn left_out(format: LogFormat, messages: u64) -> String {
+    let message = format!("{messages} messages are missing here, because standard error was not read");
+    match format {
+        LogFormat::Text => format!("{message}\n"),
+        LogFormat::Json => {
+            let mut fields = EventFields { message, ..EventFields::default() };
+            fields.others.insert(EVENT.to_owned(), "left-out".into());
+            fields.others.insert("messages".to_owned(), messages.into());
+            json_line(Level::WARN, "portcullis::log", fields)
+        }
+    }
 }

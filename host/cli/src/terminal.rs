@@ -1,11 +1,22 @@
 //! The three standard streams. No other file writes to them.
+//!
+//! The messages of a server go through a queue to standard error, so that no call waits for the reader.
 
 use crate::arguments::LogFormat;
 use crate::environment::{Capabilities, Colour};
+use crate::message_queue::MessageQueue;
 use crate::style::Style;
 use crate::wrap::{HELP_COLUMNS_MAX, wrapped};
 use std::fmt::Display;
 use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// How long the end of the process waits for the reader of standard error.
+const END_WAIT: Duration = Duration::from_secs(1);
+
+/// The queue of a server.
+static MESSAGES: OnceLock<MessageQueue> = OnceLock::new();
 
 /// The standard streams, and whether each is a terminal.
 #[derive(Clone, Copy, Debug)]
@@ -72,10 +83,30 @@ impl Terminal {
         }
     }
 
-    /// Writes to stderr without a line break at the end.
+    /// Writes to stderr without a line break at the end. If messages go through the queue, it does not wait.
     pub(crate) fn say(self, text: &str) {
+        if let Some(messages) = MESSAGES.get() {
+            return messages.push(text);
+        }
         let mut stderr = io::stderr().lock();
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
+    }
+
+    /// Lets everything that goes to stderr through a queue from now on. `about` says how many messages were left out.
+    ///
+    /// # Errors
+    /// The system starts no thread.
+    pub(crate) fn queue_messages(self, about: impl Fn(u64) -> String + Send + 'static) -> io::Result<()> {
+        // Only a server calls this, once.
+        let _ = MESSAGES.set(MessageQueue::start(io::stderr(), about)?);
+        Ok(())
+    }
+
+    /// Waits for the reader of the queue, if there is one, but not for long.
+    pub(crate) fn end(self) {
+        if let Some(messages) = MESSAGES.get() {
+            messages.flush(END_WAIT);
+        }
     }
 
     /// Returns whether stderr is a terminal.

@@ -2,10 +2,13 @@
 
 use crate::guard::ask::{Ask, PATIENCE};
 use crate::guard::http::{POLICY, Serving, command, site};
-use portcullis_tests::Site;
+use crate::mcp::wire::{Desk, Era, OPEN};
+use portcullis_tests::{Site, eventually};
+use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::process::Signal;
-use serde_json::Value;
-use std::fs;
+use serde_json::{Value, json};
+use std::io::{PipeReader, PipeWriter, Read as _, Write as _, pipe};
+use std::{fs, thread};
 use tokio::time::timeout;
 
 const WRONG: &str = "wrong-0123456789abcdef0123456789abcdef";
@@ -159,4 +162,36 @@ async fn a_filter_that_is_none_keeps_the_server_from_starting() {
         }
         assert!(output.stdout.is_empty());
     }
+}
+
+/// Returns a pipe into which nothing fits any more.
+fn full_pipe() -> (PipeReader, PipeWriter) {
+    let (reader, mut writer) = pipe().unwrap();
+    fcntl_setfl(&writer, OFlags::NONBLOCK).unwrap();
+    while writer.write(&[b'.'; 4096]).is_ok() {}
+    fcntl_setfl(&writer, OFlags::empty()).unwrap();
+    (reader, writer)
+}
+
+/// Some agents never read what their server says. A full pipe must stop neither it nor the change of its policy.
+#[test]
+fn a_server_whose_messages_are_not_read_follows_its_policy() {
+    let desk = Desk::new(OPEN);
+    let (mut reader, writer) = full_pipe();
+    let mut wire = desk.told(Era::Legacy, &[], writer.into());
+    wire.shake_hands("2025-11-25");
+    let mut is_denied = || wire.call("clerk__count", json!({ "to": 1 }))["isError"] == true;
+    assert!(!is_denied());
+    fs::write(desk.site.path("portcullis.toml"), OPEN.replace("allow", "deny")).unwrap();
+    eventually("the call is denied", || is_denied().then_some(()));
+
+    // Who begins to read gets everything.
+    let read = thread::spawn(move || {
+        let mut said = String::new();
+        reader.read_to_string(&mut said).unwrap();
+        said
+    });
+    wire.close();
+    let said = read.join().unwrap();
+    assert!(said.trim_start_matches('.').starts_with("serving") && said.contains("is in force"), "{said:?}");
 }

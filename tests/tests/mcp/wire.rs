@@ -123,7 +123,8 @@ impl Desk {
         self.told(era, arguments, File::create(self.site.path(notes)).unwrap().into())
     }
 
-    fn told(&self, era: Era, arguments: &[&str], notes: Stdio) -> Wire {
+    /// Does the same, and passes the notes on to `notes`.
+    pub(crate) fn told(&self, era: Era, arguments: &[&str], notes: Stdio) -> Wire {
         let mut command = self.command();
         command.args(["serve", "--stdio"]).args(arguments).stderr(notes);
         Wire::start(command, era)
