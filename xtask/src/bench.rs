@@ -107,16 +107,19 @@ fn write_table(root: &Path, name: &str, rows: &Path) -> Result<()> {
 /// Says when, from which commit and on what machine a table was measured.
 fn origin(root: &Path) -> Result<String> {
     let date = process::capture(Command::new("date").args(["-u", "+%Y-%m-%d"]))?;
-    let git = ["-C", &*root.to_string_lossy(), "describe", "--always", "--dirty", "--exclude=*"].map(str::to_owned);
-    let commit = process::capture(Command::new("git").args(git))?;
+    let git = |arguments: &[&str]| process::capture(Command::new("git").arg("-C").arg(root).args(arguments));
+    let commit = git(&["rev-parse", "--short", "HEAD"])?;
+    // The tables themselves are changes, too.
+    let is_changed = !git(&["status", "--porcelain", "--untracked-files=no", "--", ".", ":!docs"])?.trim().is_empty();
     let processor = fs::read_to_string("/proc/cpuinfo")?;
     let processor = processor.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease")?;
     let cores = std::thread::available_parallelism()?;
     Ok(format!(
-        "Measured on {} at `{}`, with {cores} cores of {} and Linux {}.\n",
+        "Measured on {} at `{}{}`, with {cores} cores of {} and Linux {}.\n",
         date.trim(),
         commit.trim(),
+        if is_changed { "-changed" } else { "" },
         processor.map_or("an unknown processor", |(_, model)| model.trim()),
         kernel.trim()
     ))
