@@ -83,7 +83,10 @@ impl Places {
 
     fn key(&self) -> Result<PathBuf> {
         let key = self.scratch.join("key");
-        std::fs::write(&key, [7; 32])?;
+        // Written once: another process may read it.
+        if !key.exists() {
+            std::fs::write(&key, [7; 32])?;
+        }
         Ok(key)
     }
 
