@@ -1,9 +1,10 @@
 //! A queue in front of standard error. Its reader may stop reading, such as an agent that never looks at what its
 //! server says. A full pipe must not stop the server, nor keep a new policy from it.
 
+use portcullis::policy::recovery::RecoverMutex;
 use std::io::{self, Write};
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl MessageQueue {
 
     /// Adds a message, or leaves it out. Does not wait for the reader.
     pub(crate) fn push(&self, message: &str) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock_recovered();
         if state.left_out > 0 || state.waiting.len() + message.len() > WAITING_BYTES_MAX {
             state.left_out += 1;
         } else {
@@ -57,7 +58,7 @@ impl MessageQueue {
     /// Waits until everything is written, but no longer than `patience`.
     pub(crate) fn flush(&self, patience: Duration) {
         let is_pending = |state: &mut QueueState| state.writes || state.has_some();
-        drop(self.0.changed.wait_timeout_while(self.0.state(), patience, is_pending));
+        drop(self.0.changed.wait_timeout_while(self.0.state.lock_recovered(), patience, is_pending));
     }
 }
 
@@ -68,13 +69,9 @@ impl QueueState {
 }
 
 impl Shared {
-    fn state(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn write(&self, mut output: impl Write, about: impl Fn(u64) -> String) {
         loop {
-            let taken = self.changed.wait_while(self.state(), |state| !state.has_some());
+            let taken = self.changed.wait_while(self.state.lock_recovered(), |state| !state.has_some());
             let mut state = taken.unwrap_or_else(PoisonError::into_inner);
             let (mut text, left_out) = (mem::take(&mut state.waiting), mem::take(&mut state.left_out));
             state.writes = true;
@@ -84,7 +81,7 @@ impl Shared {
             }
             // Errors are ignored, because there is nowhere to report them.
             let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-            self.state().writes = false;
+            self.state.lock_recovered().writes = false;
             self.changed.notify_all();
         }
     }
@@ -105,7 +102,7 @@ mod tests {
             queue.push(&line);
         }
         queue.flush(Duration::from_millis(50));
-        let waiting = queue.0.state().waiting.len();
+        let waiting = queue.0.state.lock_recovered().waiting.len();
         assert!(waiting <= WAITING_BYTES_MAX, "{waiting} bytes wait");
 
         let read = thread::spawn(move || {
@@ -117,7 +114,7 @@ mod tests {
             }
             String::from_utf8(read).unwrap()
         });
-        while queue.0.state().has_some() {
+        while queue.0.state.lock_recovered().has_some() {
             thread::yield_now();
         }
         queue.push("the last\n");
