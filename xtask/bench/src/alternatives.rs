@@ -2,9 +2,9 @@
 //! program in bubblewrap.
 
 use crate::governed::Governed;
-use crate::process::{BUBBLEWRAP, succeeds};
+use crate::process::{has_bubblewrap, in_bubblewrap};
 use crate::rounds::{Block, Row, block, paired, row, summarize, through};
-use crate::{gather, works};
+use crate::{gather, work};
 use anyhow::{Context, Result, ensure};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ const CALLS_PER_BLOCK: usize = 30;
 pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let governed = Governed::plain(&gather(scratch.path(), &[guests.join("json.wasm")])?, scratch.path())?;
-    let work = works().into_iter().find(|work| work.name == "echo").context("the echo is not measured")?;
+    let work = work("echo")?;
     let ours = || through(&governed, &work);
     match std::env::var_os(EXTISM) {
         Some(python) => {
@@ -33,18 +33,9 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
         }
         None => println!("{EXTISM} is not set, so Extism is not measured"),
     }
-    if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok() {
-        let theirs = || {
-            block(CALLS_PER_BLOCK, || {
-                let mut command = Command::new("bwrap");
-                command.args(BUBBLEWRAP);
-                succeeds(command)
-            })
-        };
-        let [theirs, ours] = paired([&theirs, &ours])?;
+    if has_bubblewrap() {
+        let [theirs, ours] = paired([&|| block(CALLS_PER_BLOCK, in_bubblewrap), &ours])?;
         show(row("echo / bubblewrap with /bin/true".to_owned(), &theirs, &ours));
-    } else {
-        println!("bubblewrap is not installed, so it is not measured");
     }
     Ok(())
 }

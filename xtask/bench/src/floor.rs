@@ -1,6 +1,7 @@
 //! Bare wasmtime without the host: a fresh store, an instance, one call, and everything dropped.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use wasmtime::component::types::ComponentItem;
 use wasmtime::component::{
     Component, ComponentExportIndex, InstancePre, Linker, Resource, ResourceTable, ResourceType,
@@ -72,8 +73,10 @@ impl Floor {
     }
 
     /// Uses the same settings with asynchronous functions of the host, for calls that wait at the same time.
-    pub(crate) fn tuned_async(component: &[u8], workspace: &Path) -> Result<Self> {
-        Self::compiled(&tuned(), component, add_to_linker_async, workspace)
+    pub(crate) fn tuned_async(guest: &Path, workspace: &Path) -> Result<Arc<Self>> {
+        let component =
+            std::fs::read(guest).map_err(|error| format_err!("cannot read {}: {error}", guest.display()))?;
+        Self::compiled(&tuned(), &component, add_to_linker_async, workspace).map(Arc::new)
     }
 
     /// Uses wasmtime's default configuration.

@@ -1,12 +1,15 @@
 //! The same calls through the whole host, including the audit log.
 
-use crate::memory::RUN_SLOTS;
 use crate::policies;
 use anyhow::{Result, ensure};
 use portcullis::state::StatePlace;
 use portcullis::{Compiler, Host, HostBuilder, Outcome, Request};
 use std::path::Path;
 use tokio::runtime::Runtime;
+
+/// Run slots of a host for many calls. One principal gets all but one in eight, and one plugin all but one in eight of
+/// those.
+const MANY_SLOTS: u32 = 128;
 
 /// An open host.
 pub(crate) struct Governed {
@@ -35,19 +38,14 @@ impl Governed {
     /// Opens a host with many run slots and so many workers, whose calls may wait for long.
     pub(crate) fn roomy(plugins: &Path, scratch: &Path, workers: usize) -> Result<Self> {
         let opening = Host::builder(plugins, scratch.join("roomy-state")).compiler(Compiler::InProcess);
-        Self::open(runtime_of(workers)?, opening.calls(RUN_SLOTS).policy_text(policies::PATIENT, scratch))
+        Self::open(runtime_of(workers)?, opening.calls(MANY_SLOTS).policy_text(policies::PATIENT, scratch))
     }
 
-    /// Opens a host with a short time limit, so that slow calls can fill the run slots.
-    pub(crate) fn flooded(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("flooded-state")).compiler(Compiler::InProcess);
-        Self::open(runtime()?, opening.policy_text(policies::FLOODED, scratch))
-    }
-
-    /// Opens the same host with two workers, as the program has on two cores.
-    pub(crate) fn flooded_program(plugins: &Path, scratch: &Path) -> Result<Self> {
-        let opening = Host::builder(plugins, scratch.join("looped-state")).compiler(Compiler::InProcess);
-        Self::open(runtime_of(2)?, opening.policy_text(policies::FLOODED, scratch))
+    /// Opens a host with so many workers and a short time limit, so that slow calls can fill the run slots.
+    pub(crate) fn flooded(plugins: &Path, scratch: &Path, workers: usize) -> Result<Self> {
+        let state = scratch.join(format!("flooded-state-{workers}"));
+        let opening = Host::builder(plugins, state).compiler(Compiler::InProcess);
+        Self::open(runtime_of(workers)?, opening.policy_text(policies::FLOODED, scratch))
     }
 
     /// Opens a host with the simplest policy, whose directory is narrowed to the path of each call.
@@ -103,6 +101,7 @@ fn runtime() -> Result<Runtime> {
     runtime_of(1)
 }
 
-fn runtime_of(workers: usize) -> Result<Runtime> {
+/// Returns a runtime with so many workers.
+pub(crate) fn runtime_of(workers: usize) -> Result<Runtime> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?)
 }

@@ -9,6 +9,7 @@
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a program for developers, run by hand")]
 
 mod alternatives;
+mod cores;
 mod flood;
 mod floor;
 mod governed;
@@ -131,12 +132,10 @@ fn flood(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     std::fs::create_dir(scratch.path().join("desk"))?;
     let guests = ["json.wasm", "clerk.wasm", "keeper.wasm"].map(|guest| guests.join(guest));
     let directory = gather(scratch.path(), &guests)?;
-    let governed = Governed::flooded(&directory, scratch.path())?;
-    let program = Governed::flooded_program(&directory, scratch.path())?;
-    for work in works().iter().filter(|work| work.name == "echo") {
-        show(flood::measure(&governed, work)?);
-        show(flood::measure_with_loop(&program, work)?);
-    }
+    let work = work("echo")?;
+    show(flood::measure(&Governed::flooded(&directory, scratch.path(), 1)?, &work)?);
+    // The program has two workers.
+    show(flood::measure_with_loop(&Governed::flooded(&directory, scratch.path(), 2)?, &work)?);
     Ok(())
 }
 
@@ -170,8 +169,12 @@ fn hydrate(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<
     std::fs::create_dir(scratch.path().join("workspace"))?;
     let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::plain(&directory, scratch.path())?;
-    let work = works().into_iter().find(|work| work.name == "json").context("the JSON tool is not measured")?;
-    hydrate::measure(&governed, &work, show)
+    hydrate::measure(&governed, &work("json")?, show)
+}
+
+/// Returns the call with this name.
+fn work(name: &str) -> Result<Work> {
+    works().into_iter().find(|work| work.name == name).with_context(|| format!("{name} is not measured"))
 }
 
 fn works() -> Vec<Work> {

@@ -3,14 +3,15 @@
 
 use crate::floor::Floor;
 use crate::gather;
-use crate::governed::Governed;
+use crate::governed::{Governed, runtime_of};
 use crate::process_memory::ProcessMemory;
+use crate::real_program::own_number;
 use crate::rounds::{Row, median};
 use crate::shown;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail};
 use portcullis::Request;
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,9 +26,6 @@ const FEW: usize = 16;
 
 /// Calls in progress at the second measurement.
 const MANY: usize = 80;
-
-/// Run slots of the host. One principal and one plugin get all but one in eight, twice.
-pub(crate) const RUN_SLOTS: u32 = 128;
 
 /// Processes of each variant. An odd number, so that there is a median.
 const RUNS: usize = 5;
@@ -44,17 +42,11 @@ const ARGUMENTS: &str = r#"{"seconds":600}"#;
 pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let (mut bare, mut governed) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
-        bare.push(of_child(BARE, guests)?);
-        governed.push(of_child(GOVERNED, guests)?);
+        bare.push(own_number(&[OsStr::new(CHILD), BARE.as_ref(), guests.as_ref()])?);
+        governed.push(own_number(&[OsStr::new(CHILD), GOVERNED.as_ref(), guests.as_ref()])?);
     }
     show(Row::kibibytes("a call in progress / bare wasmtime".to_owned(), median(&mut bare), median(&mut governed)));
     Ok(())
-}
-
-fn of_child(variant: &str, guests: &Path) -> Result<f64> {
-    let output = Command::new(std::env::current_exe()?).arg(CHILD).arg(variant).arg(guests).output()?;
-    ensure!(output.status.success(), "{variant}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
 /// Runs a child: prints the resident memory of one call, in KiB.
@@ -64,10 +56,8 @@ pub(crate) fn hold(given: &[&str]) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     let of_one = match *variant {
         BARE => {
-            let component = std::fs::read(&guest).with_context(|| format!("cannot read {}", guest.display()))?;
-            let floor = Arc::new(Floor::tuned_async(&component, scratch.path()).map_err(shown)?);
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-            runtime.block_on(growth(|| {
+            let floor = Floor::tuned_async(&guest, scratch.path()).map_err(shown)?;
+            runtime_of(1)?.block_on(growth(|| {
                 let floor = Arc::clone(&floor);
                 async move { floor.call_async(TOOL, ARGUMENTS).await.map_err(shown) }
             }))?

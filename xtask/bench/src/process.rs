@@ -34,7 +34,7 @@ const MARK: &str = "portcullis-bench-killed";
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What bubblewrap is asked for: the nearest to what the handle gives.
-pub(crate) const BUBBLEWRAP: &[&str] = &[
+const BUBBLEWRAP: &[&str] = &[
     "--unshare-all",
     "--die-with-parent",
     "--new-session",
@@ -74,23 +74,30 @@ pub(crate) fn measure(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row))
     show(row("/bin/true by a call, idle / fork and exec".to_owned(), &idle_bare, &idle_ours));
     let [bare, handle] = paired([&|| block(STARTS_PER_BLOCK, bare), &ours])?;
     show(row("/bin/true by a call / fork and exec".to_owned(), &bare, &handle));
-    if Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok() {
-        let bubblewrap = || {
-            block(STARTS_PER_BLOCK, || {
-                let mut command = Command::new("bwrap");
-                command.args(BUBBLEWRAP);
-                succeeds(command)
-            })
-        };
-        let [bubblewrap, handle] = paired([&bubblewrap, &ours])?;
+    if has_bubblewrap() {
+        let [bubblewrap, handle] = paired([&|| block(STARTS_PER_BLOCK, in_bubblewrap), &ours])?;
         show(row("/bin/true by a call / bubblewrap".to_owned(), &bubblewrap, &handle));
-    } else {
-        println!("bubblewrap is not installed, so it is not measured");
     }
     killed(&governed)?;
     // Last, because it cannot be undone.
     show(confined(&governed)?);
     Ok(())
+}
+
+/// Returns whether bubblewrap is installed, and says so if not.
+pub(crate) fn has_bubblewrap() -> bool {
+    let is_installed = Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok();
+    if !is_installed {
+        println!("bubblewrap is not installed, so it is not measured");
+    }
+    is_installed
+}
+
+/// Runs `/bin/true` in bubblewrap.
+pub(crate) fn in_bubblewrap() -> Result<()> {
+    let mut command = Command::new("bwrap");
+    command.args(BUBBLEWRAP);
+    succeeds(command)
 }
 
 /// Measures calls of a plugin without programs before and after the process gives up its rights.
@@ -109,7 +116,7 @@ fn confined(governed: &Governed) -> Result<Row> {
 /// The call that starts `/bin/true`, to which the policy binds `make`.
 const TRUE: &str = r#"{"program":"make","arguments":[]}"#;
 
-pub(crate) fn succeeds(mut command: Command) -> Result<()> {
+fn succeeds(mut command: Command) -> Result<()> {
     let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     ensure!(status.success(), "{command:?}: {status}");
     Ok(())

@@ -1,6 +1,7 @@
 //! The real program, as benches start it, and the plugins that it finds.
 
 use anyhow::{Result, ensure};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,6 +19,13 @@ pub(crate) fn put(file: &Path, bytes: &[u8]) -> Result<()> {
         fs::write(file, bytes)?;
     }
     Ok(())
+}
+
+/// Runs this program with other arguments, and returns the number that it prints.
+pub(crate) fn own_number<A: AsRef<OsStr>>(arguments: &[A]) -> Result<f64> {
+    let output = Command::new(std::env::current_exe()?).args(arguments).output()?;
+    ensure!(output.status.success(), "a process failed: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
 }
 
 /// Runs a command until it has succeeded, without its output.

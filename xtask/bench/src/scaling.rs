@@ -1,13 +1,15 @@
 //! Measures what a second core adds to many concurrent calls: of a host, and of bare wasmtime.
 
+use crate::cores::keep_to;
 use crate::floor::Floor;
-use crate::governed::Governed;
+use crate::governed::{Governed, runtime_of};
+use crate::real_program::own_number;
 use crate::rounds::{Row, median};
-use crate::{gather, shown, works};
-use anyhow::{Context, Result, bail, ensure};
+use crate::{gather, shown, work};
+use anyhow::{Result, bail, ensure};
 use portcullis::{Outcome, Request};
+use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -36,8 +38,10 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let (mut of_bare, mut of_governed) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
         let mut round = [0.0; 4];
-        for (at, (variant, cores)) in [(BARE, 1), (BARE, 2), (GOVERNED, 1), (GOVERNED, 2)].into_iter().enumerate() {
-            round[at] = of_child(variant, cores, guests)?;
+        for (at, (variant, cores)) in
+            [(BARE, "1"), (BARE, "2"), (GOVERNED, "1"), (GOVERNED, "2")].into_iter().enumerate()
+        {
+            round[at] = own_number(&[OsStr::new(CHILD), variant.as_ref(), cores.as_ref(), guests.as_ref()])?;
             rates[at].push(round[at]);
         }
         of_bare.push(round[1] / round[0]);
@@ -52,27 +56,17 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     Ok(())
 }
 
-fn of_child(variant: &str, cores: usize, guests: &Path) -> Result<f64> {
-    let mut command = Command::new(std::env::current_exe()?);
-    let output = command.arg(CHILD).arg(variant).arg(cores.to_string()).arg(guests).output()?;
-    ensure!(output.status.success(), "{variant}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
-}
-
 /// Runs a child.
 pub(crate) fn call(given: &[&str]) -> Result<()> {
     let [variant, cores, guests] = given else { bail!("usage: portcullis-bench {CHILD} {BARE}|{GOVERNED} 1|2 GUESTS") };
     let (cores, guest) = (cores.parse()?, Path::new(guests).join("json.wasm"));
     keep_to(cores)?;
     let scratch = tempfile::tempdir()?;
-    let work = works().into_iter().find(|work| work.name == "echo").context("the echo is not measured")?;
-    let arguments: Arc<str> = work.arguments.into();
+    let arguments: Arc<str> = work("echo")?.arguments.into();
     let rate = match *variant {
         BARE => {
-            let component = std::fs::read(&guest).with_context(|| format!("cannot read {}", guest.display()))?;
-            let floor = Arc::new(Floor::tuned_async(&component, scratch.path()).map_err(shown)?);
-            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(cores).enable_all().build()?;
-            runtime.block_on(rate(move || {
+            let floor = Floor::tuned_async(&guest, scratch.path()).map_err(shown)?;
+            runtime_of(cores)?.block_on(rate(move || {
                 let (floor, arguments) = (Arc::clone(&floor), Arc::clone(&arguments));
                 async move { floor.call_async("echo", &arguments).await.map_err(shown) }
             }))?
@@ -123,14 +117,4 @@ async fn rate<C: Future<Output = Result<()>> + Send + 'static>(
     }
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
     Ok((after - before) as f64 / took.as_secs_f64())
-}
-
-/// Keeps this process on so many processors.
-fn keep_to(cores: usize) -> Result<()> {
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-    let all = sched_getaffinity(None)?;
-    let mut kept = CpuSet::new();
-    (0..CpuSet::MAX_CPU).filter(|cpu| all.is_set(*cpu)).take(cores).for_each(|cpu| kept.set(cpu));
-    ensure!(kept.count() as usize == cores, "this machine has no {cores} cores");
-    Ok(sched_setaffinity(None, &kept)?)
 }

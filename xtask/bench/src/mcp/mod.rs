@@ -8,6 +8,7 @@ mod pipe;
 pub(crate) use empty::serve as serve_empty;
 pub(crate) use pipe::{Era, Pipe};
 
+use crate::cores::keep_to;
 use crate::real_program::real_program;
 use crate::rounds::{Block, Row, block, paired, row, summarize};
 use crate::{gather, policies};
@@ -72,7 +73,7 @@ pub(crate) fn measure(guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     show(burst);
     ensure!(failures == 0, "{failures} of the concurrent calls failed");
     // The last, because it cannot be undone.
-    Cores::One.keep()?;
+    keep_to(1)?;
     measure_stdio(&site, Cores::One, show)
 }
 

@@ -1,6 +1,5 @@
 //! Servers that others' libraries make, with the same tool as the guest. They isolate nothing.
 
-use anyhow::Result;
 use std::env::var_os;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -69,17 +68,5 @@ impl Cores {
             Self::All => "",
             Self::One => ", one core",
         }
-    }
-
-    /// Keeps this process and those that it starts from now on on these processors. It cannot be undone.
-    pub(super) fn keep(self) -> Result<()> {
-        if self == Self::One {
-            let mut one = rustix::thread::CpuSet::new();
-            let all = rustix::thread::sched_getaffinity(None)?;
-            let first = (0..rustix::thread::CpuSet::MAX_CPU).find(|cpu| all.is_set(*cpu)).unwrap_or(0);
-            one.set(first);
-            rustix::thread::sched_setaffinity(None, &one)?;
-        }
-        Ok(())
     }
 }
