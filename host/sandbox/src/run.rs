@@ -19,7 +19,7 @@ use portcullis_definitions::manifest::{Answer, Generated, Manifest, Preparation,
 use portcullis_policy::{InstanceLifetime, Limits};
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -155,8 +155,8 @@ impl Engine {
     }
 
     /// Calls one export in a fresh store.
-    async fn run<E: Export>(&self, export: E, setup: RunSetup<'_>) -> Ran<E::Returned> {
-        self.run_in(export, setup, None).await
+    fn run<E: Export>(&self, export: E, setup: RunSetup<'_>) -> impl Future<Output = Ran<E::Returned>> {
+        self.run_in(export, setup, None)
     }
 
     /// Calls one export in the store of a session, or in a fresh store. Leaves the store in the session's place only if
@@ -183,13 +183,16 @@ impl Engine {
             None => self.store(StoreState::new(parts), limits),
         };
         let cpu = AtomicU64::new(0);
-        let ended = tokio::select! {
-            biased;
-            ended = metered(perform(&mut store, code, export), &cpu) => ended,
-            expired = clock.expired() => Err(match expired {
-                Expired::Time => Stop::Limit(LimitKind::Time),
-                Expired::Cancelled => Stop::Cancelled,
-            }),
+        let ended = {
+            let performed = pin!(perform(&mut store, code, export));
+            tokio::select! {
+                biased;
+                ended = metered(performed, &cpu) => ended,
+                expired = clock.expired() => Err(match expired {
+                    Expired::Time => Stop::Limit(LimitKind::Time),
+                    Expired::Cancelled => Stop::Cancelled,
+                }),
+            }
         };
         let meter = &store.data().meter;
         let refused = meter.refused();
@@ -272,8 +275,7 @@ async fn perform<E: Export>(store: &mut Store<StoreState>, code: &Code, export: 
 
 /// Measures the time of a future on its thread, and converts a panic to a `Stop`. A guest must not be able to crash the
 /// host.
-async fn metered<F: Future>(future: F, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
-    let mut future = pin!(future);
+async fn metered<F: Future>(mut future: Pin<&mut F>, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     poll_fn(|context| {
         let began = Instant::now();
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));

@@ -28,7 +28,7 @@ use crate::text::{OneLine, WithCauses, cut};
 use crate::valid_call::ValidCall;
 use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
 use portcullis_policy::{Decision, Layer, Leniency, Limits, PROPOSALS_MAX, Pattern, Pause, Verdict};
-use portcullis_sandbox::{CallContext, Cancellation, RunSetup, Stop, ToolCall};
+use portcullis_sandbox::{CallContext, Cancellation, Code as PluginCode, RunSetup, Stop, ToolCall};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -304,6 +304,17 @@ impl ValidCall {
         if !code.reviews() {
             return Ok(Review::Clear);
         }
+        // Boxed, because the future of every call would have its size, and few plugins review.
+        Box::pin(self.run_review(host, request, record, code)).await
+    }
+
+    async fn run_review(
+        self: &Arc<Self>,
+        host: &Arc<HostState>,
+        request: &Request,
+        record: &CallRecord,
+        code: &PluginCode,
+    ) -> Result<Review, Rejection> {
         // The semaphore is never closed. Each review ahead of this one takes at most two seconds.
         let _place = host.reviews.acquire().await;
         let limits = self.limits();

@@ -80,7 +80,8 @@ impl ReadyCall {
             }
             Runnable::Standard(standard) => run_standard(standard, host, request, granted, admitted).await,
             Runnable::Native(function) => run_native(&function, host, request, record, granted, admitted).await,
-            Runnable::Server => run_server(host, request, record, granted, admitted).await,
+            // Boxed, because the future of every call would have its size.
+            Runnable::Server => Box::pin(run_server(host, request, record, granted, admitted)).await,
             Runnable::Explanation => run_explanation(host, request, granted, admitted).await,
             Runnable::Batch => {
                 let began = Instant::now();

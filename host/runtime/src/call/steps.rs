@@ -19,9 +19,13 @@ use std::sync::Arc;
 
 /// Runs one call. Its audit record is always finished, even if this future is dropped. `id` is the id of a call that
 /// already has an approval request, and `None` for a new call.
-pub(crate) async fn call(host: &Arc<HostState>, mut request: Request, id: Option<String>) -> Reply {
+pub(crate) fn call(
+    host: &Arc<HostState>,
+    mut request: Request,
+    id: Option<String>,
+) -> impl Future<Output = Reply> + use<> {
     let record = begin_with_id(host, &mut request, id);
-    go(Arc::clone(host), request, record).await
+    go(Arc::clone(host), request, record)
 }
 
 /// Begins the record of a call that runs later or never. The record is finished in both cases.
@@ -35,22 +39,32 @@ fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) ->
     CallRecord::begin(host, request, id)
 }
 
-/// Runs a call whose record was begun with [`begin`]. The future is large: to move or to allocate it takes time.
-pub(crate) async fn go(host: Arc<HostState>, mut request: Request, record: CallRecord) -> Reply {
-    let host = &host;
+/// Runs a call whose record was begun with [`begin`]. The future is large: to move or to allocate it takes time. It is
+/// a block, because the future of an `async fn` would have room for each argument twice.
+pub(crate) fn go(host: Arc<HostState>, mut request: Request, record: CallRecord) -> impl Future<Output = Reply> {
     let mut arguments = std::mem::take(&mut request.arguments);
-    // Declared before the record, so that they are released after the record is finished, even if this future is
-    // dropped.
-    let _turn = request.turn.as_ref().map(Turn::until_over);
-    let _order = request.admission.until_over();
-    let mut record = record;
-    let ended = steps(host, &request, &mut arguments, &mut record).await;
-    if ended.is_err() && !record.is_parsed() {
-        record.unparsed(arguments.text());
+    async move {
+        // A future that was never polled drops what it captured in the order of use, and so finishes the record first.
+        let begun = record;
+        let host = &host;
+        // Declared before the record, so that they are released after the record is finished, even if this future is
+        // dropped.
+        let _turn = request.turn.as_ref().map(Turn::until_over);
+        let _order = request.admission.until_over();
+        let mut record = begun;
+        let ended = steps(host, &request, &mut arguments, &mut record).await;
+        if ended.is_err() && !record.is_parsed() {
+            record.unparsed(arguments.text());
+        }
+        let reply = reply(&record, &request, ended);
+        end(host, &request, record, reply).await
     }
-    let reply = reply(&record, &request, ended);
+}
+
+/// Lets the hooks see the reply, finishes the record, and counts the reply as the caller gets it.
+async fn end(host: &Arc<HostState>, request: &Request, record: CallRecord, reply: Reply) -> Reply {
     let kept = reply.reference.is_some();
-    let reply = hooks::after(host, &record, &request, reply).await;
+    let reply = hooks::after(host, &record, request, reply).await;
     let ran = record.ran().map(|call| Arc::clone(&call.tool));
     let call = reply.id.clone();
     let reply = record.finish(reply).await;

@@ -133,7 +133,11 @@ impl Loader {
 
     /// Returns the code of a loaded plugin. Maps it on first use.
     pub(crate) async fn code<'a>(&self, plugin: &'a Plugin) -> Result<&'a Code, LoadError> {
-        plugin.code.get_or_try_init(|| self.map_again(plugin)).await
+        match plugin.code.get() {
+            Some(code) => Ok(code),
+            // Boxed, because the future of every call would have its size.
+            None => Box::pin(plugin.code.get_or_try_init(|| self.map_again(plugin))).await,
+        }
     }
 
     /// Maps the code of a plugin whose file may have been replaced since. The cache finds the code by its hash.
