@@ -31,7 +31,8 @@ pub(crate) async fn call(
     let named = match Named::find(server, &params, &cx).await {
         Ok(named) => named,
         Err(_) => match loading::tool(server, &params.name) {
-            Some(tool) => return Ok(refused(server, tool, &mut params, &cx).await),
+            // Boxed, because the future of every request would have its size.
+            Some(tool) => return Ok(Box::pin(refused(server, tool, &mut params, &cx)).await),
             // It may have become ready between the two lookups.
             None => Named::find(server, &params, &cx).await?,
         },
@@ -47,9 +48,10 @@ pub(crate) async fn call(
                 over.cancel();
                 called
             };
-            // `join` sends the last progress before the result, because no progress may follow the result.
-            let (called, ()) = tokio::join!(call, progress::follow(voice, events, &over));
-            called
+            // `join` sends the last progress before the result, because no progress may follow the result. Boxed, because
+            // the future of every request would have its size.
+            let told = async { tokio::join!(call, progress::follow(voice, events, &over)) };
+            Box::pin(told).await.0
         }
     };
     Ok(match called? {

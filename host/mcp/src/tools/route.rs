@@ -58,8 +58,11 @@ impl Route {
     ) -> Self {
         match (server.inner().options.list_tools, short_name(&params.name)) {
             (ListTools::All, _) | (ListTools::Search, None) => Self::Call(params),
+            // Boxed, because the future of every call would have its size.
             (ListTools::Search, Some(ShortName::Search)) => Self::Answered(
-                search(server, params.arguments, cx, legacy).await.unwrap_or_else(|problem| refused(&problem)),
+                Box::pin(search(server, params.arguments, cx, legacy))
+                    .await
+                    .unwrap_or_else(|problem| refused(&problem)),
             ),
             (ListTools::Search, Some(ShortName::Call)) => {
                 call(server, params, cx).await.map_or_else(|problem| Self::Answered(refused(&problem)), Self::Call)
