@@ -48,8 +48,8 @@ pub(crate) async fn call(
                 over.cancel();
                 called
             };
-            // `join` sends the last progress before the result, because no progress may follow the result. Boxed, because
-            // the future of every request would have its size.
+            // `join` sends the last progress before the result, because no progress may follow the result. It is in a
+            // box, because the future of every request would have its size.
             let told = async { tokio::join!(call, progress::follow(voice, events, &over)) };
             Box::pin(told).await.0
         }

@@ -10,12 +10,12 @@ use super::question::{self, Reasons};
 use super::record::CallRecord;
 use super::redecide::redecide_left;
 use super::rejection::{Rejection, unkept};
+use super::review;
 use super::unwanted::unwanted;
 use super::verdict_text::verdict_text;
-use crate::alone;
 use crate::approvals::{
-    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Asker, Concern, Observed, RepeatedCalls, RepetitionRow,
-    Ticket, WaitingFor,
+    ApprovalCase, ApprovalError, AskOutcome, AskedUnder, Concern, Observed, RepeatedCalls, RepetitionRow, Ticket,
+    WaitingFor,
 };
 use crate::inner::HostState;
 use crate::ledger::{QuestionSubject, blocking};
@@ -26,17 +26,9 @@ use crate::request::Request;
 use crate::reserved;
 use crate::text::{OneLine, WithCauses, cut};
 use crate::valid_call::ValidCall;
-use portcullis_definitions::manifest::{ReviewRequest, Verdict as Review};
-use portcullis_policy::{Decision, Layer, Leniency, Limits, PROPOSALS_MAX, Pattern, Pause, Verdict};
-use portcullis_sandbox::{CallContext, Cancellation, Code as PluginCode, RunSetup, Stop, ToolCall};
+use portcullis_definitions::manifest::Verdict as Review;
+use portcullis_policy::{Decision, Layer, Leniency, Limits, Pause, Verdict};
 use std::sync::Arc;
-use std::time::Duration;
-
-/// Maximum wall-clock time of one review.
-pub(crate) const REVIEW_TIME_MAX: Duration = Duration::from_secs(2);
-
-/// Maximum length of a reviewer's text that is passed on, in bytes.
-const REVIEW_BYTES_MAX: usize = 1024;
 
 /// Maximum length of the text of one repair, in bytes.
 const REPAIR_BYTES_MAX: usize = 160;
@@ -79,7 +71,7 @@ impl ValidCall {
             grant::check_answerable(self)?;
         }
         let mut concerns = match self.review(host, request, record).await? {
-            Review::Refuse(reason) => return Err(refused(self, &reason)),
+            Review::Refuse(reason) => return Err(review::refused(self, &reason)),
             Review::Ask(request) => vec![self.concern(&request)],
             Review::Clear => Vec::new(),
         };
@@ -123,13 +115,6 @@ impl ValidCall {
         case.times.leaving = request.approval_wait;
         case.asked_under = Some(AskedUnder { policy_source: self.policy.source.clone(), observed: observed.clone() });
         Ok(case)
-    }
-
-    /// Returns the reviewer's question for an approver: its labelled text, and its patterns that cover the call.
-    fn concern(&self, request: &ReviewRequest) -> Concern {
-        let patterns = request.patterns.iter().filter_map(|pattern| Pattern::varying(&self.arguments, pattern));
-        let patterns = patterns.take(PROPOSALS_MAX).collect();
-        Concern { asker: Asker::Plugin, reason: quoted(&request.reason), patterns }
     }
 
     /// Returns whether remembered approvals do not apply to the call. Its arguments were repaired, or no schema checked
@@ -290,45 +275,6 @@ impl ValidCall {
             caller: origin.caller(),
         }
     }
-
-    async fn review(
-        self: &Arc<Self>,
-        host: &Arc<HostState>,
-        request: &Request,
-        record: &CallRecord,
-    ) -> Result<Review, Rejection> {
-        if !self.plugin.is_component() {
-            return Ok(Review::Clear);
-        }
-        let code = host.code(&self.plugin).await?;
-        if !code.reviews() {
-            return Ok(Review::Clear);
-        }
-        // Boxed, because the future of every call would have its size, and few plugins review.
-        Box::pin(self.run_review(host, request, record, code)).await
-    }
-
-    async fn run_review(
-        self: &Arc<Self>,
-        host: &Arc<HostState>,
-        request: &Request,
-        record: &CallRecord,
-        code: &PluginCode,
-    ) -> Result<Review, Rejection> {
-        // The semaphore is never closed. Each review ahead of this one takes at most two seconds.
-        let _place = host.reviews.acquire().await;
-        let limits = self.limits();
-        let limits = Limits { time: REVIEW_TIME_MAX.min(limits.time), ..limits };
-        // A review reports no progress and cannot ask in the middle: it returns its question.
-        let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
-        let handles = grant::review_handles(host, self, &request.origin);
-        let tool_call = ToolCall { tool: self.tool.name().tool.as_str(), arguments: &self.canonical };
-        let setup = RunSetup { code, limits: &limits, handles, context, cancellation: Cancellation::new() };
-        let ran = host.loader.engine.review(tool_call, setup).await;
-        let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));
-        record.reviewed(&review).await?;
-        Ok(review)
-    }
 }
 
 /// Describes the repairs to the arguments, for the approver.
@@ -388,24 +334,4 @@ fn pending(host: &HostState, call: &ValidCall, question: &str, waits_for: Waitin
         ),
     };
     Rejection::new(Code::ApprovalPending, message)
-}
-
-fn refused(call: &ValidCall, reason: &str) -> Rejection {
-    let message = format!("The plugin refuses this call of {}. {}", call.tool.name(), quoted(reason));
-    Rejection::new(Code::ReviewRefused, message)
-}
-
-fn quoted(reason: &str) -> String {
-    format!("The plugin says: {}", OneLine(cut(reason, REVIEW_BYTES_MAX)))
-}
-
-/// Describes why a run other than the call itself ended without a result.
-pub(super) fn stopped(run: &str, stop: &Stop) -> String {
-    match stop {
-        Stop::Limit(kind) => format!("{run} reached the limit on {}", kind.name()),
-        Stop::Trapped(_) => format!("{run} trapped"),
-        Stop::Exited(_) => format!("{run} exited"),
-        Stop::Cancelled => format!("{run} was cancelled"),
-        Stop::HostPanic => format!("{run} made the host panic"),
-    }
 }

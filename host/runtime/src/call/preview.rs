@@ -1,9 +1,9 @@
 //! Runs a plugin's preview of a call for the approver, in its own instance, with the call's directories as read-only
 //! handles.
 
-use super::authorize::stopped;
 use super::grant;
 use super::record::CallRecord;
+use super::review::stopped;
 use crate::alone;
 use crate::approvals::{CallPreview, PREVIEW_TEXTS_BYTES_MAX};
 use crate::inner::HostState;
