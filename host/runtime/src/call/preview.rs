@@ -73,7 +73,7 @@ impl ValidCall {
             Ok(Err(_)) | Err(_) => return Err("too many other previews and reviews are running".to_owned()),
         };
         let code = host.code(&self.plugin).await.map_err(|rejection| rejection.message)?;
-        let limits = preview_limits(&self.policy.policy.limits(&self.plugin.name));
+        let limits = preview_limits(&self.limits());
         let handles = grant::read_only_handles(host, self).map_err(|rejection| rejection.message)?;
         // A preview reports no progress, and its permission requests are denied.
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };

@@ -44,14 +44,12 @@ fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) ->
 pub(crate) fn go(host: Arc<HostState>, mut request: Request, record: CallRecord) -> impl Future<Output = Reply> {
     let mut arguments = std::mem::take(&mut request.arguments);
     async move {
-        // A future that was never polled drops what it captured in the order of use, and so finishes the record first.
-        let begun = record;
         let host = &host;
         // Declared before the record, so that they are released after the record is finished, even if this future is
         // dropped.
         let _turn = request.turn.as_ref().map(Turn::until_over);
         let _order = request.admission.until_over();
-        let mut record = begun;
+        let mut record = record;
         let ended = steps(host, &request, &mut arguments, &mut record).await;
         if ended.is_err() && !record.is_parsed() {
             record.unparsed(arguments.text());
