@@ -2,11 +2,14 @@
 
 mod client;
 mod errors;
+mod generated;
 mod program;
 mod store;
 mod text;
 mod toolset;
 mod wait;
+
+pub use self::generated::{atomics, bindings, generating, preparing, previewing, reviewing};
 
 pub(crate) use self::client::{Body, Client};
 pub(crate) use self::program::{InputPipe, OutputPipe, Program, Running};
@@ -25,111 +28,6 @@ use crate::{
     Failure, FileChange, GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Preparation,
     Progress, Success, Variation, Verdict,
 };
-
-/// The bindings that `wit-bindgen` generates from `wit/`.
-#[expect(missing_docs, reason = "generated")]
-pub mod bindings {
-    wit_bindgen::generate!({
-        path: "wit",
-        world: "plugin",
-        generate_all,
-        pub_export_macro: true,
-        export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_2::bindings",
-    });
-}
-
-/// The bindings of the atomic operations on stores, which are not part of the world of a plugin.
-#[expect(missing_docs, reason = "generated")]
-pub mod atomics {
-    wit_bindgen::generate!({
-        inline: "
-            package portcullis:sdk-atomics;
-            world atomic-stores {
-                import wasi:keyvalue/atomics@0.2.0-draft;
-            }
-        ",
-        path: "wit",
-        world: "portcullis:sdk-atomics/atomic-stores",
-        with: { "wasi:keyvalue/store@0.2.0-draft": crate::guest::v0_2::bindings::wasi::keyvalue::store },
-        generate_all,
-    });
-}
-
-/// The bindings of the optional export `reviewer`.
-#[expect(missing_docs, reason = "generated")]
-pub mod reviewing {
-    wit_bindgen::generate!({
-        inline: "
-            package portcullis:sdk;
-            world reviewing {
-                export portcullis:tool/reviewer@0.2.0;
-            }
-        ",
-        path: "wit",
-        world: "portcullis:sdk/reviewing",
-        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
-        pub_export_macro: true,
-        export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_2::reviewing",
-    });
-}
-
-/// The bindings of the optional export `previewer`.
-#[expect(missing_docs, reason = "generated")]
-pub mod previewing {
-    wit_bindgen::generate!({
-        inline: "
-            package portcullis:sdk-previewing;
-            world previewing {
-                export portcullis:tool/previewer@0.2.0;
-            }
-        ",
-        path: "wit",
-        world: "portcullis:sdk-previewing/previewing",
-        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
-        pub_export_macro: true,
-        export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_2::previewing",
-    });
-}
-
-/// The bindings of the optional export `generator`.
-#[expect(missing_docs, reason = "generated")]
-pub mod generating {
-    wit_bindgen::generate!({
-        inline: "
-            package portcullis:sdk-generating;
-            world generating {
-                export portcullis:tool/generator@0.2.0;
-            }
-        ",
-        path: "wit",
-        world: "portcullis:sdk-generating/generating",
-        with: { "portcullis:tool/types@0.2.0": crate::guest::v0_2::bindings::portcullis::tool::types },
-        pub_export_macro: true,
-        export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_2::generating",
-    });
-}
-
-/// The bindings of the optional export `preparer`.
-#[expect(missing_docs, reason = "generated")]
-pub mod preparing {
-    wit_bindgen::generate!({
-        inline: "
-            package portcullis:sdk-preparing;
-            world preparing {
-                export portcullis:tool/preparer@0.2.0;
-            }
-        ",
-        path: "wit",
-        world: "portcullis:sdk-preparing/preparing",
-        pub_export_macro: true,
-        export_macro_name: "export",
-        default_bindings_module: "portcullis_sdk::guest::v0_2::preparing",
-    });
-}
 
 /// The handle behind a directory.
 pub type Handle = bindings::wasi::filesystem::types::Descriptor;
