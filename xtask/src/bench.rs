@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::{clients, guests, languages, plugins, process, test, toolchain};
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
 
 /// All benches. Those that take longer come later.
@@ -45,7 +46,9 @@ pub(crate) fn run(workspace: &Workspace, words: &[&str]) -> Result<()> {
     for name in &names {
         ensure!(BENCHES.contains(name), "no bench is named {name}. Choose one of: {}", BENCHES.join(", "));
     }
-    guests::build_with_plugins(workspace, &toolchain::prepare(&workspace.root)?)?;
+    let toolchain = toolchain::prepare(&workspace.root)?;
+    plugins::build_shipped(workspace, &toolchain, None, Optimization::AcrossCrates)?;
+    guests::build(workspace, &toolchain)?;
     if names.iter().any(|name| matches!(*name, "large" | "mcp" | "start" | "upstream")) {
         // They measure the real program, and look for it next to themselves.
         process::run(workspace.cargo().args(["build", "--release", "--quiet", "--package", "portcullis-cli"]))?;

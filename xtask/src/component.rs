@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
+use portcullis_build::cache;
+use portcullis_build::crates::{self, Optimization};
 use portcullis_build::workspace::{Package, Workspace};
-use portcullis_build::{cache, crates};
 
 use crate::process;
 use crate::toolchain::Toolchain;
@@ -33,24 +34,34 @@ pub(crate) struct Component<'a> {
 }
 
 /// Builds components of this repository, or takes them from the cache of the machine if all of them are there.
-pub(crate) fn build_own(workspace: &Workspace, toolchain: &Toolchain, components: &[Component]) -> Result<()> {
-    let shared = shared_content(workspace)?;
+pub(crate) fn build_own(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    components: &[Component],
+    optimization: Optimization,
+) -> Result<()> {
+    let shared = format!("{} {optimization:?}", shared_content(workspace)?);
     let cached: Vec<PathBuf> =
         components.iter().map(|component| cached_file(&shared, component)).collect::<Result<_>>()?;
     if cached.iter().all(|file| file.is_file()) {
         return components.iter().zip(&cached).try_for_each(|(component, cached)| place(cached, &component.file));
     }
-    build(workspace, toolchain, components)?;
+    build(workspace, toolchain, components, optimization)?;
     components.iter().zip(&cached).try_for_each(|(component, cached)| keep(&component.file, cached))
 }
 
-/// Builds all components of one workspace with one cargo command, and copies each to its file.
-pub(crate) fn build(workspace: &Workspace, toolchain: &Toolchain, components: &[Component]) -> Result<()> {
+/// Builds all components of one workspace, and copies each to its file.
+pub(crate) fn build(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    components: &[Component],
+    optimization: Optimization,
+) -> Result<()> {
     if components.is_empty() {
         return Ok(());
     }
     let packages: Vec<&Package> = components.iter().map(|component| component.package).collect();
-    crates::build(workspace, toolchain, &workspace.root, &packages)?;
+    crates::build(workspace, toolchain, &workspace.root, &packages, optimization)?;
     for Component { package, file } in components {
         place(&crates::component(workspace, package)?, file)?;
     }

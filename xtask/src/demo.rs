@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::{cache, plugins, process, toolchain};
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
 use scenes::{Exit, SCENES, Scene};
 
@@ -21,7 +22,7 @@ const QUESTION: &str = "{question}";
 
 /// Builds everything and plays the scenes.
 pub(crate) fn play(workspace: &Workspace) -> Result<()> {
-    plugins::build_shipped(workspace, &toolchain::prepare(&workspace.root)?, None)?;
+    plugins::build_shipped(workspace, &toolchain::prepare(&workspace.root)?, None, Optimization::PerCrate)?;
     process::run_aside(workspace.cargo().args(["build", "--release", "--package", "portcullis-cli"]))?;
     let stage = set(workspace)?;
     println!("\n$ cd {}", stage.display());

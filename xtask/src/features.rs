@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
 
 use crate::component::{self, Component};
@@ -64,6 +65,6 @@ fn build_guests(workspace: &Workspace, folder: &Path) -> Result<[PathBuf; 2]> {
         Ok(Component { package, file: folder.join(name).with_extension("wasm") })
     };
     let components = [component("net")?, component("state")?];
-    component::build(workspace, &toolchain::prepare(&workspace.root)?, &components)?;
+    component::build(workspace, &toolchain::prepare(&workspace.root)?, &components, Optimization::PerCrate)?;
     Ok(components.map(|component| component.file))
 }

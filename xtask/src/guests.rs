@@ -7,6 +7,7 @@ use anyhow::Result;
 use crate::component::{self, Component};
 use crate::plugins;
 use crate::toolchain::Toolchain;
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::{Package, Workspace};
 
 /// Returns the folder where the tests look for guests.
@@ -16,14 +17,14 @@ pub(crate) fn folder(workspace: &Workspace) -> PathBuf {
 
 /// Builds only the guests.
 pub(crate) fn build(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
-    component::build_own(workspace, toolchain, &all(workspace))
+    component::build_own(workspace, toolchain, &all(workspace), Optimization::PerCrate)
 }
 
 /// Builds the shipped plugins and the guests with one cargo command.
 pub(crate) fn build_with_plugins(workspace: &Workspace, toolchain: &Toolchain) -> Result<()> {
     let mut components = plugins::shipped(workspace, &plugins::folder(workspace))?;
     components.extend(all(workspace));
-    component::build_own(workspace, toolchain, &components)
+    component::build_own(workspace, toolchain, &components, Optimization::PerCrate)
 }
 
 /// The plugins among the examples, each with the name of its component.

@@ -8,6 +8,7 @@ use anyhow::{Context as _, Result};
 
 use crate::component::Component;
 use crate::{component, plugins, process, toolchain};
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
 
 /// Builds the program and the shipped plugins, and puts them in place.
@@ -19,7 +20,7 @@ pub(crate) fn install(workspace: &Workspace, prefix: Option<PathBuf>) -> Result<
     };
     let folder = prefix.join("share/portcullis/plugins");
     let shipped: Vec<Component> = plugins::shipped(workspace, &folder)?;
-    component::build(workspace, &toolchain::prepare(&workspace.root)?, &shipped)?;
+    component::build(workspace, &toolchain::prepare(&workspace.root)?, &shipped, Optimization::AcrossCrates)?;
     process::run_aside(workspace.cargo().args(["build", "--release", "--package", "portcullis-cli"]))?;
     let program = prefix.join("bin/portcullis");
     place(&workspace.target.join("release/portcullis"), &program)?;

@@ -32,6 +32,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail};
 
+use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
 use portcullis_build::{cache, process, toolchain};
 
@@ -49,7 +50,7 @@ cargo xtask plugin CRATE [--out DIR]  build any plugin crate into the current di
 cargo xtask guests                  build the test guests into target/guests
 cargo xtask languages               build the conformance plugin in every language, and the examples
 cargo xtask package                 write the SDKs to target/packages in their release layout
-cargo xtask bindings                regenerate sdk/c/generated after a change to the contract
+cargo xtask bindings                regenerate the bindings of C and of Rust after a change to the contract
 cargo xtask bench all|NAME... [--write]  build everything and run all benches, or those named; --write writes their
                                     tables into the documents
 cargo xtask toolchain [WAY]         set up wasm32-wasip2; prints shell lines for `eval`
@@ -84,7 +85,7 @@ fn dispatch(words: &[&str]) -> Result<()> {
         ["plugins", rest @ ..] => {
             let out = out(rest)?;
             let own = own()?;
-            plugins::build_shipped(&own, &toolchain::prepare(&own.root)?, out)?;
+            plugins::build_shipped(&own, &toolchain::prepare(&own.root)?, out, Optimization::AcrossCrates)?;
         }
         ["plugin", folder, rest @ ..] => plugins::build_one(Path::new(folder), out(rest)?)?,
         ["guests"] => {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use portcullis_build::crates;
+use portcullis_build::crates::{self, Optimization};
 use portcullis_build::workspace::{Package, Workspace};
 
 use crate::component::{self, Component};
@@ -24,10 +24,15 @@ pub(crate) fn shipped<'a>(workspace: &'a Workspace, out: &Path) -> Result<Vec<Co
     workspace.packages_under("plugins").into_iter().map(component).collect()
 }
 
-/// Builds the shipped plugins.
-pub(crate) fn build_shipped(workspace: &Workspace, toolchain: &Toolchain, out: Option<PathBuf>) -> Result<()> {
+/// Builds the shipped plugins into `out`, or into the documented folder.
+pub(crate) fn build_shipped(
+    workspace: &Workspace,
+    toolchain: &Toolchain,
+    out: Option<PathBuf>,
+    optimization: Optimization,
+) -> Result<()> {
     let out = out.unwrap_or_else(|| folder(workspace));
-    component::build_own(workspace, toolchain, &shipped(workspace, &out)?)
+    component::build_own(workspace, toolchain, &shipped(workspace, &out)?, optimization)
 }
 
 /// Builds the plugin whose crate is in `folder`, anywhere on this machine, into `out` or the current directory.
@@ -42,7 +47,8 @@ pub(crate) fn build_one(folder: &Path, out: Option<PathBuf>) -> Result<()> {
     let out = out.map_or_else(std::env::current_dir, Ok)?;
     let file = out.join(format!("{name}.wasm"));
     crates::component(&workspace, package)?;
-    component::build(&workspace, &toolchain::prepare(&workspace.root)?, &[Component { package, file }])
+    let toolchain = toolchain::prepare(&workspace.root)?;
+    component::build(&workspace, &toolchain, &[Component { package, file }], Optimization::AcrossCrates)
 }
 
 /// Returns the default name of a plugin: its crate's name without the parts that only mark it as a plugin.

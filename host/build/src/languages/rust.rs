@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 
+use crate::crates::Optimization;
 use crate::project::Project;
 use crate::workspace::Workspace;
 use crate::{cache, crates, process, project_file, toolchain};
@@ -76,7 +77,7 @@ fn forget_others(workspace: &Workspace) -> Result<()> {
 fn build_in(project: &Project, workspace: &Workspace, hidden: &Path, out: &Path) -> Result<()> {
     let package = workspace.package_in(&project.root)?;
     let toolchain = toolchain::prepare(&workspace.root)?;
-    crates::build(workspace, &toolchain, hidden, &[package]).map_err(|error| {
+    crates::build(workspace, &toolchain, hidden, &[package], Optimization::AcrossCrates).map_err(|error| {
         let words = format!("`{}` does not build: see cargo's output above", project.name);
         // The command is long, and the user did not write it.
         if process::shows_commands() { error.context(words) } else { anyhow!(words) }
