@@ -24,7 +24,7 @@ const SETTINGS: [&str; 7] = [
     "panic = 'abort'",
 ];
 
-/// How far the compiler looks when it optimizes a component.
+/// Which code the compiler optimizes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Optimization {
     /// Across all crates. A component is a tenth to a third smaller, and takes some seconds more.

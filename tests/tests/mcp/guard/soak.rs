@@ -26,8 +26,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 const ROUNDS_BEFORE: usize = 40;
 
 /// Maximum growth of the server's memory, in bytes. An allocator that is used by several threads varies by some
-/// mebibytes. 12 KiB kept for each call would be more after 20 seconds, and 64 bytes after an
-/// hour.
+/// mebibytes. 12 KiB kept for each call would be more after 20 seconds, and 64 bytes after an hour.
 const GROWTH_BYTES_MAX: u64 = 12 * 1024 * 1024;
 
 /// How many handles more the server may have: those of a reload that looks at the files at that moment. A handle that
