@@ -1,6 +1,6 @@
 //! One `tools/call`, from the client's request to its result.
 
-mod named;
+pub(crate) mod named;
 
 pub(crate) use named::Named;
 

@@ -1,12 +1,13 @@
 //! The server that every transport serves, and its state across requests.
 
-use crate::approval;
+use crate::approval::shared::SharedShelf;
+use crate::approval::waiting::ParkedCalls;
 use crate::error::ServerError;
 use crate::options::ServerOptions;
 use crate::stopping::TransportStop;
 use crate::subscribers::Subscribers;
-use crate::tasks::Tasks;
-use crate::tools::{ListingOptions, Listings, ToolListing};
+use crate::tasks::kept::Tasks;
+use crate::tools::listing::{ListingOptions, Listings, ToolListing};
 use data_encoding::HEXLOWER;
 use portcullis::Host;
 use portcullis::shared_calls::SharedCalls;
@@ -41,10 +42,10 @@ pub(crate) struct ServerState {
     pub(crate) options: ServerOptions,
     pub(crate) session: Session,
     pub(crate) listings: Listings,
-    pub(crate) approvals: approval::ParkedCalls,
+    pub(crate) approvals: ParkedCalls,
     pub(crate) tasks: Tasks,
     /// The calls that other hosts can continue, if the host shares its ledger.
-    shared: Option<approval::SharedShelf>,
+    shared: Option<SharedShelf>,
     pub(crate) subscribers: Subscribers,
 }
 
@@ -68,8 +69,8 @@ impl Server {
         }
         let listed = ListingOptions { list: options.list_tools, denied: options.denied_tools };
         let listings = Listings::new(&host, options.tool_names, listed)?;
-        let (approvals, tasks) = (approval::ParkedCalls::default(), Tasks::default());
-        let shared = host.shared_calls().cloned().map(approval::SharedShelf::new);
+        let (approvals, tasks) = (ParkedCalls::default(), Tasks::default());
+        let shared = host.shared_calls().cloned().map(SharedShelf::new);
         let subscribers = Subscribers::default();
         let inner = Arc::new(ServerState { host, options, session, listings, approvals, tasks, shared, subscribers });
         Ok(Self { inner, stopping: TransportStop::default() })
@@ -91,7 +92,7 @@ impl Server {
 
     /// Returns the calls that other hosts can continue, if the client of this request could reach another host next. A
     /// client over pipes cannot: its calls are kept in memory.
-    pub(crate) fn shared(&self, cx: &RequestContext<RoleServer>) -> Option<&approval::SharedShelf> {
+    pub(crate) fn shared(&self, cx: &RequestContext<RoleServer>) -> Option<&SharedShelf> {
         self.inner.shared.as_ref().filter(|_| cx.extensions.get::<http::request::Parts>().is_some())
     }
 

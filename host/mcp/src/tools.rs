@@ -1,12 +1,12 @@
 //! `tools/list`: all tools in a stable order, in pages, or a short list whose tools find and call the rest.
 
-mod listing;
+pub(crate) mod listing;
 pub(crate) mod loading;
 mod page;
 mod route;
 mod short;
 
-pub(crate) use listing::{ListingOptions, Listings, ToolListing};
+pub(crate) use listing::ToolListing;
 pub(crate) use page::list;
 pub(crate) use route::{Route, ShortName, short_name};
 pub use short::{ShortTool, short_list};

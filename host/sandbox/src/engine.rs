@@ -1,6 +1,6 @@
 //! The engine of all stores: its settings, its pool and its linker.
 
-mod config;
+pub(crate) mod config;
 
 pub use config::{DESCRIBE_SLOTS, EngineConfig, EngineError, REVIEW_SLOTS};
 pub(crate) use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};

@@ -3,7 +3,9 @@
 //! It is computed, not measured. `tests/tests/hoard.rs` compares it with the memory that calls really use.
 
 use crate::context::OUTPUT_PIECE_BYTES_MAX;
-use crate::engine::{EngineConfig, FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
+use crate::engine::config::{
+    EngineConfig, FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots,
+};
 use crate::host_memory::{HANDLE_BYTES, RESOURCE_BYTES};
 use portcullis_policy::Limits;
 use portcullis_policy::limits::{JSON_MEMORY_FACTOR, JSON_SMALL_TEXT_BYTES};

@@ -1,6 +1,6 @@
 //! The thread that advances an engine's epoch. It sleeps when nothing has run for a while.
 
-use crate::engine::EngineError;
+use crate::engine::config::EngineError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

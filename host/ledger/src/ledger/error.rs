@@ -1,6 +1,6 @@
 //! Why the ledger cannot be used.
 
-use super::backend::{DatabaseError, DatabaseFault};
+use super::backend::error::{DatabaseError, DatabaseFault};
 use std::fmt::Display;
 use std::io;
 

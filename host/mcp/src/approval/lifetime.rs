@@ -1,6 +1,6 @@
 //! The time for which the host keeps a call that outlives its request.
 
-use crate::call::Named;
+use crate::call::named::Named;
 use crate::server::Server;
 use std::time::Duration;
 

@@ -4,7 +4,7 @@ use super::ask_by::AskBy;
 use super::client::ClientAbilities;
 use super::session::CallNews;
 use super::stage::CallPhase;
-use crate::call::Named;
+use crate::call::named::Named;
 use crate::server::Server;
 use rmcp::RoleServer;
 use rmcp::model::CallToolRequestParams;

@@ -4,14 +4,12 @@
 //! lost with the process that runs it. If hosts share a ledger, a client reaches its tasks on any of them. A client's
 //! answers for its user count in a task as they do elsewhere.
 
-mod kept;
+pub(crate) mod kept;
 mod state;
 mod view;
 
-pub(crate) use kept::Tasks;
-
 use crate::approval::{self, ClientAbilities, RunningCall, SessionEffect, SessionEvent};
-use crate::call::Named;
+use crate::call::named::Named;
 use crate::caller::McpCaller;
 use crate::result::Shape;
 use crate::server::Server;

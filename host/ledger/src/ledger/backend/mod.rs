@@ -6,7 +6,7 @@
 #[cfg(not(feature = "sqlite"))]
 mod absent;
 mod contract;
-mod error;
+pub(super) mod error;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod row;
