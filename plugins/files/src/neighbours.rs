@@ -2,7 +2,6 @@
 
 use crate::likeness::Likeness;
 use crate::place::Place;
-use crate::workspace::{Entry, Workspace};
 
 /// Maximum number of entries that a message names: enough to recognise a directory.
 const NAMES_MAX: usize = 8;
@@ -10,13 +9,13 @@ const NAMES_MAX: usize = 8;
 /// Minimum likeness, from 0 to 100. Below this, names have little in common.
 const LIKENESS_MIN: usize = 50;
 
-/// Returns a message with similar paths, or with the content of the nearest directory that exists.
-pub(crate) fn of_missing(workspace: &Workspace, place: &Place) -> String {
+/// Returns a message with similar paths, or with the content of the nearest directory that exists. `names_in` lists a
+/// directory, if it is one.
+pub(crate) fn of_missing(place: &Place, names_in: impl Fn(&Place) -> Option<Vec<String>>) -> String {
     let shown = place.shown();
-    let Some((directory, missing, entries)) = nearest(workspace, place) else {
+    let Some((directory, missing, names)) = nearest(place, names_in) else {
         return format!("`{shown}` does not exist");
     };
-    let names: Vec<String> = entries.iter().map(name).collect();
     let close = alike(&missing, &names);
     if names.is_empty() {
         return format!("`{shown}` does not exist; `{}` is empty", directory.shown());
@@ -30,12 +29,12 @@ pub(crate) fn of_missing(workspace: &Workspace, place: &Place) -> String {
     format!("`{shown}` does not exist; did you mean {}?", close.join(", "))
 }
 
-/// Returns the innermost existing directory of a path, the segment missing in it, and its entries.
-fn nearest(workspace: &Workspace, place: &Place) -> Option<(Place, String, Vec<Entry>)> {
+/// Returns the innermost existing directory of a path, the segment missing in it, and its names.
+fn nearest(place: &Place, names_in: impl Fn(&Place) -> Option<Vec<String>>) -> Option<(Place, String, Vec<String>)> {
     let mut missing = place.clone();
     while let Some(parent) = missing.parent() {
-        if let Some(entries) = workspace.neighbours(&parent) {
-            return Some((parent, missing.name().to_owned(), entries));
+        if let Some(names) = names_in(&parent) {
+            return Some((parent, missing.name().to_owned(), names));
         }
         missing = parent;
     }
@@ -49,10 +48,6 @@ fn alike(missing: &str, names: &[String]) -> Vec<String> {
     scored.retain(|(score, _)| *score >= LIKENESS_MIN);
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     scored.into_iter().take(NAMES_MAX).map(|(_, name)| name.clone()).collect()
-}
-
-fn name(entry: &Entry) -> String {
-    if entry.kind.is_dir() { format!("{}/", entry.name) } else { entry.name.clone() }
 }
 
 fn join(directory: &Place, name: &str) -> String {

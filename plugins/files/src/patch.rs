@@ -11,6 +11,7 @@ mod hunk;
 mod lines;
 mod locate;
 mod misfits;
+mod parse;
 mod plan;
 mod unified;
 
@@ -81,7 +82,7 @@ fn changes(arguments: &Patch, workspace: &Workspace, context: &Context) -> Resul
     if arguments.patch.len() > PATCH_BYTES_MAX {
         return Err(Failure::invalid(format!("the patch is larger than {PATCH_BYTES_MAX} bytes; split it")));
     }
-    let files = format::parse(&arguments.patch).map_err(|error| error.failure())?;
+    let files = parse::parse(&arguments.patch).map_err(|error| error.failure())?;
     plan::plan(&files, workspace, context)
 }
 

@@ -137,10 +137,12 @@ impl Workspace {
         Ok(entries)
     }
 
-    /// Returns the entries of a directory for an error message, or `None` on an error.
-    pub(crate) fn neighbours(&self, place: &Place) -> Option<Vec<Entry>> {
+    /// Returns the names in a directory for an error message, or `None` on an error.
+    fn neighbours(&self, place: &Place) -> Option<Vec<String>> {
         // Check first: for a file, the error of `entries` would look for neighbours again.
-        if self.is_existing_directory(place) { self.entries(place).ok() } else { None }
+        let entries = if self.is_existing_directory(place) { self.entries(place).ok()? } else { return None };
+        let name = |Entry { name, kind }| if kind.is_dir() { format!("{name}/") } else { name };
+        Some(entries.into_iter().map(name).collect())
     }
 
     fn is_existing_directory(&self, place: &Place) -> bool {
@@ -267,7 +269,7 @@ impl Workspace {
     pub(crate) fn explain(&self, place: &Place, error: &io::Error) -> Failure {
         let shown = place.shown();
         match error.kind() {
-            io::ErrorKind::NotFound => Failure::failed(neighbours::of_missing(self, place)),
+            io::ErrorKind::NotFound => Failure::failed(neighbours::of_missing(place, |place| self.neighbours(place))),
             io::ErrorKind::IsADirectory => Failure::failed(format!("`{shown}` is a directory; use `list`")),
             io::ErrorKind::NotADirectory => {
                 Failure::failed(format!("`{shown}`: one of its parent directories is a file"))

@@ -1,8 +1,8 @@
 //! The script plugin: runs JavaScript that a model wrote. The script calls other tools, and has no other handle.
 //!
 //! `run` and `search` are the tools. In the order of a run: `plan` (one or two passes), `pass` (one pass over a
-//! script), `source` (the text of the script), `realm` (what the script finds), `session` (what the functions of a
-//! realm share), `toolbox` (the object `tools`), `queue` (calls that wait), `notation` (values to JSON), `reply`
+//! script), `source` (the text of the script), `realm` (what the script finds), `native` (its functions), `session`
+//! (what they share), `toolbox` (the object `tools`), `queue` (calls that wait), `notation` (values to JSON), `reply`
 //! (answers to values), `fault` (errors), `answer`. `bridge` is the only way out of a realm. `declaration` writes what
 //! `search` returns.
 
@@ -18,6 +18,7 @@ mod session;
 
 mod source;
 
+mod native;
 mod realm;
 
 mod console;

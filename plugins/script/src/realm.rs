@@ -1,24 +1,22 @@
 //! The realm of a script: the engine, its limits, and the global objects.
 
-mod strings;
+mod console;
+pub(crate) mod strings;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use boa_engine::builtins::promise::{OperationType, Promise};
 use boa_engine::context::HostHooks;
-use boa_engine::gc::Trace;
 use boa_engine::module::{Module, ModuleLoader, ModuleRequest, Referrer};
-use boa_engine::object::builtins::JsFunction;
-use boa_engine::object::{FunctionObjectBuilder, JsObject};
+use boa_engine::object::JsObject;
 use boa_engine::property::{Attribute, PropertyKey};
 use boa_engine::realm::Realm;
-use boa_engine::{Context, JsNativeError, JsResult, JsString, JsValue, NativeFunction, js_string};
+use boa_engine::{Context, JsNativeError, JsResult, JsString, JsValue, js_string};
 
+use crate::native::function;
 use crate::session::Session;
-use crate::{console, toolbox};
-
-pub(crate) use strings::wide;
+use crate::toolbox;
 
 /// Maximum depth of calls. With it, calls through the native functions with the largest frames, such as `replace` with
 /// a function, fit into the stack that the host gives a guest.
@@ -64,20 +62,6 @@ pub(crate) fn build(tools: &[String], session: &Rc<Session>) -> JsResult<Context
     console::define(&mut context)?;
     toolbox::define(tools, &mut context)?;
     Ok(context)
-}
-
-/// The code of a native function: `this`, the arguments, what the function captures, and the engine.
-type Native<T> = fn(&JsValue, &[JsValue], &T, &mut Context) -> JsResult<JsValue>;
-
-/// Creates a native function.
-pub(crate) fn function<T: Trace + 'static>(
-    name: &str,
-    context: &Context,
-    native: Native<T>,
-    captures: T,
-) -> JsFunction {
-    let native = NativeFunction::from_copy_closure_with_captures(native, captures);
-    FunctionObjectBuilder::new(context.realm(), native).name(JsString::from(name)).length(1).build()
 }
 
 #[expect(clippy::ptr_arg, reason = "the type of what the function captures")]

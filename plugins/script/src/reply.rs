@@ -9,7 +9,7 @@ use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 
 use crate::queue::QueuedCall;
-use crate::realm;
+use crate::realm::strings::wide;
 
 /// Settles the promise of a call.
 ///
@@ -28,7 +28,7 @@ pub(crate) fn deliver(queued: &QueuedCall, answer: Result<Success, Failure>, con
 /// Converts an output: text to a string, JSON to its value, parts to an array of objects.
 fn value(output: Output, context: &mut Context) -> JsResult<JsValue> {
     match output {
-        Output::Text(text) => Ok(realm::wide(&JsString::from(text.as_str())).into()),
+        Output::Text(text) => Ok(wide(&JsString::from(text.as_str())).into()),
         Output::Json(json) => JsValue::from_json(&json, context),
         Output::Parts(parts) => {
             let parts: Vec<Value> = parts.into_iter().map(part).collect();

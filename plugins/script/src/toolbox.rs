@@ -11,9 +11,9 @@ use boa_engine::property::{Attribute, PropertyDescriptor, PropertyKey};
 use boa_engine::{Context, JsNativeError, JsResult, JsString, JsValue, js_string};
 use portcullis_sdk::prelude::*;
 
+use crate::native;
 use crate::notation;
 use crate::queue::{QUEUED_CALLS_MAX, QueuedCall};
-use crate::realm;
 use crate::reply;
 use crate::session::Session;
 
@@ -32,7 +32,7 @@ pub(crate) fn define(names: &[String], context: &mut Context) -> JsResult<()> {
     let mut plugins: BTreeMap<&str, Vec<(&str, JsValue)>> = BTreeMap::new();
     for name in names {
         let Some((plugin, tool)) = name.split_once('.') else { continue };
-        let function = realm::function(tool, context, call, name.clone());
+        let function = native::function(tool, context, call, name.clone());
         plugins.entry(plugin).or_default().push((tool, function.into()));
     }
     let mut members = Vec::new();
@@ -60,7 +60,7 @@ fn toolbox(members: &[(&str, JsValue)], prefix: String, context: &mut Context) -
     // The handler has no prototype, so that a script cannot add traps to it.
     let handler = JsObject::with_null_proto();
     let known: Vec<&str> = members.iter().map(|(name, _)| *name).take(NAMES_SHOWN_MAX).collect();
-    let get = realm::function("get", context, get, (prefix, known.join(", ")));
+    let get = native::function("get", context, get, (prefix, known.join(", ")));
     handler.create_data_property_or_throw(js_string!("get"), get, context)?;
     let proxy = context.intrinsics().constructors().proxy().constructor();
     proxy.construct(&[object.into(), handler.into()], None, context)

@@ -7,6 +7,7 @@
 //! In the order of a command: `limit` (what the parser may see), `walk` (grammar), `word` and `extent` (words and
 //! substitutions), `launcher` (what builtins and programs such as `xargs` run).
 
+mod argument;
 mod extent;
 mod launcher;
 mod limit;
@@ -16,7 +17,7 @@ mod word;
 #[cfg(test)]
 mod tests;
 
-use self::launcher::Argument;
+use self::argument::Argument;
 use self::walk::Walker;
 
 /// Maximum number of names in a list of an explanation. An approver would not read a longer one.

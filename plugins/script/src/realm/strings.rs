@@ -10,7 +10,7 @@ use boa_engine::object::builtins::{JsArray, JsFunction, JsRegExp};
 use boa_engine::property::{PropertyDescriptor, PropertyKey};
 use boa_engine::{Context, JsNativeError, JsResult, JsString, JsSymbol, JsValue, js_string};
 
-use super::{Native, function};
+use crate::native::{Native, function};
 use crate::notation::own_data;
 
 /// Replaces functions of the prototypes of strings and regular expressions.

@@ -8,7 +8,7 @@ use brush_parser::ast::{
 };
 use brush_parser::{ParserOptions, SourceSpan, parse_tokens, uncached_tokenize_str};
 
-use super::launcher::Argument;
+use super::argument::Argument;
 use super::word::{self, WordMode, WordReading};
 use super::{Explanation, extent, limit};
 

@@ -49,7 +49,7 @@ impl<'p> Section<'p> {
             if !lines.peek().is_some_and(|line| line.starts_with("@@")) {
                 return Ok(section);
             }
-            section.hunks.push(hunk(lines)?);
+            section.hunks.push(hunk::parse(lines)?);
         }
     }
 
