@@ -2,15 +2,13 @@
 
 pub(crate) mod named;
 
-pub(crate) use named::Named;
-
 use crate::approval::{self, Called};
 use crate::caller::McpCaller;
 use crate::progress;
 use crate::result;
 use crate::server::Server;
 use crate::tools::loading;
-use named::request;
+use named::{Named, request};
 use portcullis::Request;
 use rmcp::model::{CallToolRequestParams, CallToolResponse};
 use rmcp::service::RequestContext;

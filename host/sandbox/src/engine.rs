@@ -3,13 +3,13 @@
 pub(crate) mod config;
 
 pub use config::{DESCRIBE_SLOTS, EngineConfig, EngineError, REVIEW_SLOTS};
-pub(crate) use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
 
 use crate::codegen;
 use crate::footprint::Footprint;
 use crate::state::StoreState;
 use crate::ticker::{Ticker, Ticking};
 use crate::{contract, filesystem, http, wasi};
+use config::{FIBER_STACK_BYTES, MEMORY_KEEP_RESIDENT_BYTES, TABLE_KEEP_RESIDENT_BYTES, slots};
 use portcullis_policy::Limits;
 use std::sync::Arc;
 use wasmtime::component::{HasData, HasSelf, Linker, ResourceTable};

@@ -140,9 +140,11 @@ impl Workspace {
     /// Returns the names in a directory for an error message, or `None` on an error.
     fn neighbours(&self, place: &Place) -> Option<Vec<String>> {
         // Check first: for a file, the error of `entries` would look for neighbours again.
-        let entries = if self.is_existing_directory(place) { self.entries(place).ok()? } else { return None };
+        if !self.is_existing_directory(place) {
+            return None;
+        }
         let name = |Entry { name, kind }| if kind.is_dir() { format!("{name}/") } else { name };
-        Some(entries.into_iter().map(name).collect())
+        Some(self.entries(place).ok()?.into_iter().map(name).collect())
     }
 
     fn is_existing_directory(&self, place: &Place) -> bool {
