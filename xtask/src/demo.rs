@@ -12,13 +12,10 @@ use anyhow::{Context as _, Result, ensure};
 use crate::{cache, plugins, process, toolchain};
 use portcullis_build::crates::Optimization;
 use portcullis_build::workspace::Workspace;
-use scenes::{Exit, SCENES, Scene};
+use scenes::{Exit, QUESTION, SCENES, Scene};
 
 /// The demo's plugin and state directories.
 const PLACES: [&str; 4] = ["--plugins", "../plugins", "--state", "state"];
-
-/// A placeholder for the ID of the open approval request.
-const QUESTION: &str = "{question}";
 
 /// Builds everything and plays the scenes.
 pub(crate) fn play(workspace: &Workspace) -> Result<()> {

@@ -77,10 +77,10 @@ fn repository_files(root: &Path) -> Result<Vec<String>> {
     Ok(process::capture(&mut git)?.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Returns the sources of each crate under `host/`, by their path under its `src/`.
+/// Returns the sources of each crate, by their path under its `src/`.
 fn crate_sources(root: &Path, names: &[String]) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut crates: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for name in names.iter().filter(|name| name.starts_with("host/") && name.ends_with(".rs")) {
+    for name in names.iter().filter(|name| name.ends_with(".rs")) {
         let Some((place, file)) = name.split_once("/src/") else { continue };
         let Ok(text) = fs::read_to_string(root.join(name)) else { continue };
         crates.entry(format!("{place}/src")).or_default().insert(file.to_owned(), text);

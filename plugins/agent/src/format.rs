@@ -1,6 +1,7 @@
 //! What goes over the wire, in the format of each kind of server.
 
 mod anthropic;
+mod member;
 mod ollama;
 mod openai;
 #[cfg(test)]
@@ -10,7 +11,10 @@ use std::collections::BTreeSet;
 
 use portcullis_sdk::serde_json::Value;
 
+use self::member::malformed;
 use crate::message::{ModelAnswer, ModelRequest};
+
+pub(crate) use self::member::Malformed;
 
 /// A format of requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +26,6 @@ pub(crate) enum Format {
     /// `/api/chat` of Ollama.
     Ollama,
 }
-
-/// Why an answer cannot be used. The text is for the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Malformed(pub(crate) String);
 
 impl Format {
     pub(crate) const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Ollama];
@@ -69,42 +69,5 @@ impl Format {
             // No result could be told from another one.
             false => Err(malformed("two calls have the same id")),
         }
-    }
-}
-
-fn malformed(what: &str) -> Malformed {
-    Malformed(what.to_owned())
-}
-
-/// Returns a text that may be absent or null.
-fn optional_text(value: Option<&Value>, what: &str) -> Result<String, Malformed> {
-    match value {
-        None | Some(Value::Null) => Ok(String::new()),
-        Some(Value::String(text)) => Ok(text.clone()),
-        Some(_) => Err(malformed(&format!("{what} is not a text"))),
-    }
-}
-
-/// Returns a text that must be there and not be empty.
-fn required_text(value: Option<&Value>, what: &str) -> Result<String, Malformed> {
-    let text = optional_text(value, what)?;
-    if text.is_empty() { Err(malformed(&format!("{what} is missing"))) } else { Ok(text) }
-}
-
-/// Returns a list that may be absent or null.
-fn optional_list<'a>(value: Option<&'a Value>, what: &str) -> Result<&'a [Value], Malformed> {
-    match value {
-        None | Some(Value::Null) => Ok(&[]),
-        Some(Value::Array(items)) => Ok(items),
-        Some(_) => Err(malformed(&format!("{what} is not a list"))),
-    }
-}
-
-/// Returns arguments if they are an object, and otherwise what the model wrote.
-fn object(value: Option<&Value>) -> Result<Value, String> {
-    match value {
-        Some(value @ Value::Object(_)) => Ok(value.clone()),
-        None | Some(Value::Null) => Ok(Value::Object(portcullis_sdk::serde_json::Map::new())),
-        Some(other) => Err(other.to_string()),
     }
 }

@@ -6,6 +6,7 @@ mod replace;
 use portcullis_sdk::prelude::*;
 
 use self::difference::Difference;
+use self::replace::Replacement;
 use crate::endings::{self, Endings};
 use crate::place::Place;
 use crate::text;
@@ -24,19 +25,6 @@ pub(crate) struct Edit {
     /// The replacements, made in order. If one cannot be made, none is made.
     #[schemars(length(min = 1, max = 1000))]
     edits: Vec<Replacement>,
-}
-
-/// One replacement.
-#[arguments]
-pub(crate) struct Replacement {
-    /// The exact text to replace, without line numbers. It must occur once, unless replace_all is set.
-    #[schemars(length(min = 1))]
-    old: String,
-    /// The text to put in its place.
-    new: String,
-    /// Replaces every occurrence.
-    #[serde(default)]
-    replace_all: bool,
 }
 
 /// Replaces exact text in a file, and answers with the difference. Line endings are kept: write `\n` for every line

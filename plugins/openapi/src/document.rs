@@ -1,13 +1,17 @@
 //! An OpenAPI document: its text, its version and its local references.
 
+use std::io::Read as _;
+
 use percent_encoding::percent_decode_str;
+use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde::de::DeserializeSeed as _;
 use portcullis_sdk::serde_json::{self, Value};
 
 use crate::document_part::PartReader;
+use crate::settings::Settings;
 
 /// Maximum bytes of a document. The largest public ones have about 10 MiB.
-pub(crate) const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
+const DOCUMENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Maximum bytes of a document in YAML. Parsing it takes about ten times as long as JSON.
 const YAML_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -34,6 +38,20 @@ pub(crate) struct Document {
 }
 
 impl Document {
+    /// Reads the document of the settings from its directory.
+    #[expect(clippy::disallowed_methods, reason = "the path is below a directory that the host grants")]
+    pub(crate) fn load(context: &Context, settings: &Settings, document_use: DocumentUse) -> Result<Self, Failure> {
+        let name = &settings.document;
+        let path = context.directory("documents")?.path().join(name);
+        let failed = |error: std::io::Error| Failure::failed(format!("the document {name:?} cannot be read: {error}"));
+        let file = std::fs::File::open(path).map_err(failed)?;
+        // A text that grows while it is read takes up to three times its size.
+        let size = file.metadata().map_err(failed)?.len().min(DOCUMENT_BYTES_MAX as u64);
+        let mut text = String::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        file.take(DOCUMENT_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(failed)?;
+        Self::parse(&text, document_use).map_err(Failure::failed)
+    }
+
     /// Parses JSON or YAML, and checks the version. Reads only what the use needs.
     pub(crate) fn parse(text: &str, document_use: DocumentUse) -> Result<Self, String> {
         check_size(text, DOCUMENT_BYTES_MAX, "the document")?;

@@ -28,10 +28,9 @@ mod response;
 
 mod list;
 
-use std::io::Read as _;
 use std::time::Duration;
 
-use document::{DOCUMENT_BYTES_MAX, Document, DocumentUse};
+use document::{Document, DocumentUse};
 use operation::Operation;
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
@@ -49,7 +48,7 @@ impl Generator for OpenApi {
             return Ok(Vec::new());
         }
         let settings = Settings::read(context)?;
-        let document = load(context, &settings, DocumentUse::Definitions)?;
+        let document = Document::load(context, &settings, DocumentUse::Definitions)?;
         let mut operations = operation::read(&document, &settings).map_err(Failure::failed)?;
         definition::tools(&document, &mut operations).map_err(Failure::failed)
     }
@@ -57,7 +56,7 @@ impl Generator for OpenApi {
     fn execute(call: &GeneratedCall<'_>) -> Result<Success, Failure> {
         let context = call.context();
         let settings = Settings::read(context)?;
-        let document = load(context, &settings, DocumentUse::Request)?;
+        let document = Document::load(context, &settings, DocumentUse::Request)?;
         let operations = operation::read(&document, &settings).map_err(Failure::failed)?;
         let operation = operations.tools.iter().find(|one| one.tool == call.tool());
         let operation = operation.filter(|one| is_accepted(one, call)).ok_or_else(changed)?;
@@ -79,20 +78,6 @@ fn changed() -> Failure {
         "Nothing was sent: the OpenAPI document has changed since the operator accepted its tools. Ask the user to \
          review the change with `portcullis accept openapi`.",
     )
-}
-
-/// Reads the document from its directory.
-#[expect(clippy::disallowed_methods, reason = "the path is below a directory that the host grants")]
-fn load(context: &Context, settings: &Settings, document_use: DocumentUse) -> Result<Document, Failure> {
-    let name = &settings.document;
-    let path = context.directory("documents")?.path().join(name);
-    let failed = |error: std::io::Error| Failure::failed(format!("the document {name:?} cannot be read: {error}"));
-    let file = std::fs::File::open(path).map_err(failed)?;
-    // A text that grows while it is read takes up to three times its size.
-    let size = file.metadata().map_err(failed)?.len().min(DOCUMENT_BYTES_MAX as u64);
-    let mut text = String::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
-    file.take(DOCUMENT_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(failed)?;
-    Document::parse(&text, document_use).map_err(Failure::failed)
 }
 
 plugin! {

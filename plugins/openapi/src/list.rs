@@ -2,9 +2,10 @@
 
 use portcullis_sdk::prelude::*;
 
-use crate::document::DocumentUse;
+use crate::document::{Document, DocumentUse};
+use crate::settings::Settings;
 use crate::text::line;
-use crate::{Settings, definition, load, operation};
+use crate::{definition, operation};
 
 /// Maximum operations that one call lists.
 const LISTED_MAX: usize = 200;
@@ -26,7 +27,7 @@ pub(crate) struct ListArguments {
 #[tool(read_only, idempotent, requires(read), title = "List the operations")]
 pub(crate) fn operations(arguments: ListArguments, context: &Context) -> Result<String, Failure> {
     let settings = Settings::read(context)?;
-    let document = load(context, &settings, DocumentUse::Definitions)?;
+    let document = Document::load(context, &settings, DocumentUse::Definitions)?;
     let mut all = operation::read(&document, &settings).map_err(Failure::failed)?;
     definition::tools(&document, &mut all).map_err(Failure::failed)?;
     let of_tools = all.tools.iter().map(|one| format!("{}: {} {}", one.tool, one.method.name(), one.path));

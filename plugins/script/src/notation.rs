@@ -7,18 +7,15 @@
 mod describe;
 mod writer;
 
-use boa_engine::object::JsObject;
-use boa_engine::property::PropertyKey;
 use boa_engine::{Context, JsValue};
 
 use writer::{Style, Writer};
 
+pub(crate) use describe::{error_text, own_data, shortened};
+pub(crate) use writer::Refusal;
+
 /// Maximum bytes of the arguments of one call. The host's limit is lower in most policies; this one bounds the memory.
 const ARGUMENTS_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-/// Why a value cannot be an argument. The text is for the model.
-#[derive(Debug)]
-pub(crate) struct Refusal(pub(crate) String);
 
 /// Writes the arguments of a call.
 ///
@@ -47,18 +44,3 @@ pub(crate) fn text(value: &JsValue, bytes_max: usize, context: &mut Context) -> 
         Err(Refusal(text)) => text,
     }
 }
-
-/// Returns the value of an own data property, without running code.
-pub(crate) fn own_data(object: &JsObject, key: &PropertyKey) -> Option<JsValue> {
-    object.borrow().properties().get(key).and_then(|property| property.value().cloned())
-}
-
-/// Shortens a text to a number of characters, and says how many are missing.
-pub(crate) fn shortened(text: &str, characters_max: usize) -> String {
-    match text.char_indices().nth(characters_max) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}… [{} more characters]", &text[..end], text[end..].chars().count()),
-    }
-}
-
-pub(crate) use describe::error_text;

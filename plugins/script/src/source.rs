@@ -2,11 +2,11 @@
 
 mod last;
 mod places;
+mod position;
 mod syntax;
 
-use boa_engine::ast::Position;
-
 pub(crate) use places::{Sought, find};
+pub(crate) use position::CodePosition;
 pub(crate) use syntax::SyntaxFault;
 
 /// The name of the script in stack traces of the engine.
@@ -18,19 +18,6 @@ const EPILOGUE: &str = "\n})()";
 
 /// What makes the last expression the value of the script.
 const RETURN: &str = "return ";
-
-/// A position in the code of the model, counted from 1. Positions are in the order of the code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct CodePosition {
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
-
-impl From<Position> for CodePosition {
-    fn from(position: Position) -> Self {
-        Self { line: position.line_number(), column: position.column_number() }
-    }
-}
 
 /// A script that has the right syntax.
 #[derive(Debug)]

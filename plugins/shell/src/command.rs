@@ -8,6 +8,7 @@
 //! substitutions), `launcher` (what builtins and programs such as `xargs` run).
 
 mod argument;
+mod explanation;
 mod extent;
 mod launcher;
 mod limit;
@@ -20,30 +21,7 @@ mod tests;
 use self::argument::Argument;
 use self::walk::Walker;
 
-/// Maximum number of names in a list of an explanation. An approver would not read a longer one.
-const NAMES_MAX: usize = 12;
-
-/// Maximum number of characters of a name in an explanation.
-const NAME_CHARACTERS_MAX: usize = 60;
-
-/// What a command does, as far as its text tells.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Explanation {
-    /// The programs that it runs, without the harmless builtins of the shell.
-    programs: Vec<String>,
-    /// The functions that it defines.
-    functions: Vec<String>,
-    /// The files that its redirections write.
-    writes: Vec<String>,
-    /// The files that its redirections read.
-    reads: Vec<String>,
-    /// Why the lists may not be complete.
-    doubts: Vec<String>,
-    /// Whether it evaluates the value of a variable as arithmetic.
-    evaluates: bool,
-    /// Whether a literal text has a substitution within an array index. Arithmetic would run it.
-    has_literal_substitution: bool,
-}
+pub(crate) use self::explanation::Explanation;
 
 /// Explains a command that is passed to `sh -c`.
 pub(crate) fn explain(command: &str) -> Explanation {
@@ -58,47 +36,4 @@ pub(crate) fn explain_shell(arguments: &[String], stdin: Option<&str>) -> Explan
     let arguments: Vec<Argument> = arguments.iter().map(|text| Argument::literal(text)).collect();
     walker.shell("sh", &arguments, stdin);
     walker.finish()
-}
-
-impl Explanation {
-    /// Returns why an approver must look at the command, with what is known of it; none if its text tells what it runs.
-    pub(crate) fn doubt(&self) -> Option<String> {
-        let doubts = self.doubts.split_first().map(|(first, more)| match more.len() {
-            0 => first.clone(),
-            1 => format!("{first}; and {}", more[0]),
-            number => format!("{first}; and {number} more reasons"),
-        })?;
-        let parts =
-            [("runs", self.labels()), ("writes to", shortened(&self.writes)), ("reads", shortened(&self.reads))];
-        let known = parts.into_iter().filter(|(_, names)| !names.is_empty());
-        let known: Vec<String> = known.map(|(verb, names)| format!("{verb}: {}", listed(&names))).collect();
-        let known = if known.is_empty() { String::new() } else { format!(". It {}", known.join("; ")) };
-        Some(format!("cannot tell what this command runs: {doubts}{known}"))
-    }
-
-    fn labels(&self) -> Vec<String> {
-        let label = |name: &String| match self.functions.contains(name) {
-            true => format!("{} (a function)", short(name)),
-            false => short(name),
-        };
-        self.programs.iter().map(label).collect()
-    }
-}
-
-fn shortened(names: &[String]) -> Vec<String> {
-    names.iter().map(|name| short(name)).collect()
-}
-
-fn listed(names: &[String]) -> String {
-    match names.len().checked_sub(NAMES_MAX) {
-        Some(more) if more > 0 => format!("{} and {more} more", names[..NAMES_MAX].join(", ")),
-        _ => names.join(", "),
-    }
-}
-
-/// Returns a text in one line, cut to the maximum length.
-fn short(text: &str) -> String {
-    let mut characters = text.chars().map(|character| if character.is_control() { ' ' } else { character });
-    let start: String = characters.by_ref().take(NAME_CHARACTERS_MAX).collect();
-    if characters.next().is_some() { format!("{start}…") } else { start }
 }

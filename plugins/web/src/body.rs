@@ -4,7 +4,7 @@ mod charset;
 mod media;
 mod window;
 
-pub(crate) use self::media::Kind;
+pub(crate) use self::media::{Binary, Kind};
 pub(crate) use self::window::window;
 
 /// A body, decoded to text.
@@ -14,10 +14,6 @@ pub(crate) struct Text {
     pub(crate) charset: &'static str,
     pub(crate) content: String,
 }
-
-/// The error for a body that is not text: its type or likely type.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Binary(pub(crate) String);
 
 /// Decodes a body. Uses the server's content type, or guesses from the bytes if that is missing or useless.
 pub(crate) fn read(content_type: Option<&str>, bytes: &[u8]) -> Result<Text, Binary> {

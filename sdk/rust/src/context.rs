@@ -1,57 +1,9 @@
 //! The running call.
 
-use serde::Serialize;
-use serde_json::Value;
-
 use crate::host;
 use crate::http::Client;
 use crate::log::Level;
-use crate::{Blob, Directory, Failure, Permission, Program, Service, Store, Toolset, Writer};
-
-/// Who asked for the call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
-    /// Unique to this call.
-    pub id: String,
-    /// Shared by the calls of one conversation.
-    pub session: String,
-    /// The message that asked for the call, if the caller named it.
-    pub message: Option<String>,
-    /// The agent that asked, if the caller named it.
-    pub agent: Option<String>,
-}
-
-/// The progress of a call. An absent field keeps its last value.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Progress {
-    /// A few words for people.
-    pub title: Option<String>,
-    /// One JSON object for programs.
-    pub metadata: Option<Value>,
-    /// From 0 to 1.
-    pub fraction: Option<f32>,
-}
-
-impl Progress {
-    /// Creates progress with a title: a few words for people.
-    pub fn title(title: impl Into<String>) -> Self {
-        Self { title: Some(title.into()), ..Self::default() }
-    }
-
-    /// Sets the completed fraction, from 0 to 1.
-    #[must_use]
-    pub fn fraction(mut self, fraction: f32) -> Self {
-        self.fraction = Some(fraction);
-        self
-    }
-
-    /// Sets the metadata: a struct or `json!({...})`. Drops anything other than an object.
-    #[must_use]
-    pub fn metadata(mut self, metadata: impl Serialize) -> Self {
-        self.metadata = serde_json::to_value(&metadata).ok().filter(Value::is_object);
-        self
-    }
-}
+use crate::{Blob, Call, Directory, Failure, Permission, Progress, Service, Store, Toolset, Writer};
 
 /// The running call. This is a tool's only way to reach its host.
 #[derive(Debug)]
@@ -64,7 +16,6 @@ impl Context {
         Self { host }
     }
 
-    #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn host(&self) -> &host::Host {
         &self.host
     }
@@ -130,7 +81,7 @@ impl Context {
     /// # Errors
     /// The manifest does not ask for the key, or the policy does not bind it for this tool.
     pub fn directory(&self, key: &str) -> Result<Directory, Failure> {
-        self.host.directory(key)
+        self.host.directory(key).map(|(path, handle)| Directory::new(path, handle))
     }
 
     /// Returns the HTTP client that the policy binds to a key of the manifest.
@@ -155,14 +106,6 @@ impl Context {
     /// As [`Context::directory`], or the application could not create it.
     pub fn service(&self, key: &str) -> Result<Service, Failure> {
         self.host.service(key).map(Service::new)
-    }
-
-    /// Returns the program that the policy binds to a key of the manifest. Nothing runs yet.
-    ///
-    /// # Errors
-    /// As [`Context::directory`].
-    pub fn program(&self, key: &str) -> Result<Program, Failure> {
-        self.host.program(key).map(Program::new)
     }
 
     /// Returns the tools of other plugins that the policy binds to a key of the manifest. Nothing is called yet.

@@ -30,6 +30,8 @@
 mod definition;
 mod schema;
 
+mod call;
+mod callable;
 mod context;
 mod directory;
 mod failure;
@@ -62,7 +64,9 @@ use guest::v0_2 as host;
 #[cfg(not(target_arch = "wasm32"))]
 use testing as host;
 
-pub use context::{Call, Context, Progress};
+pub use call::{Call, Progress};
+pub use callable::{CallableTool, Outlook, PLANNED_CALLS_MAX, ToolCall, ToolSummary};
+pub use context::Context;
 pub use definition::{Definition, Dependency, DependencyKind, Hint, Manifest, Permission};
 pub use directory::Directory;
 pub use failure::Failure;
@@ -72,13 +76,14 @@ pub use plugin::{Declaration, Entry, Plugin, Tool};
 pub use portcullis_sdk_macros::{arguments, output, tool};
 pub use prepare::{Availability, Caller, Preparation, Preparing};
 pub use preview::{FileChange, Preview};
-pub use program::{Chunk, Exit, ExitReport, Launch, Missing, Program, ProgramInput, ProgramOutput, ProgramStream};
-pub use program::{Running, RunningEvent};
+pub use program::exit::{Exit, ExitReport, RunningEvent};
+pub use program::launch::{Launch, Missing};
+pub use program::{Chunk, Program, ProgramInput, ProgramOutput, ProgramStream, Running};
 pub use review::{ApprovalRequest, Pattern, Review, Variation, Verdict};
 pub use service::Service;
 pub use store::Store;
 pub use success::{Blob, IntoOutput, Json, Output, Part, Parts, Success};
-pub use toolset::{CallableTool, Outlook, PLANNED_CALLS_MAX, ToolCall, ToolSummary, Toolset};
+pub use toolset::Toolset;
 pub use writer::Writer;
 
 /// The crates that derived code refers to. Depend on them directly for anything beyond the derives.

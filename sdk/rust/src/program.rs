@@ -2,124 +2,21 @@
 //!
 //! In the order of a run: `Launch`, `Program`, `Running`, `Chunk`, `ExitReport`.
 
+pub(crate) mod exit;
+pub(crate) mod feed;
+pub(crate) mod launch;
+
 use std::io::{self, Cursor, Read, Write};
 use std::time::Duration;
 
+use self::exit::{ExitReport, RunningEvent};
+use self::feed::{Feed, Side};
+use self::launch::Launch;
 use crate::host;
 use crate::{Context, Failure};
 
 /// The interval at which `read` checks whether the caller has cancelled the call.
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(200);
-
-/// What to start a program with.
-///
-/// ```
-/// use portcullis_sdk::Launch;
-///
-/// let launch = Launch::new(["log", "--oneline"]).environment("TZ", "UTC").directory("/workspace/src").merged();
-/// assert_eq!(launch.arguments(), ["log", "--oneline"]);
-/// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Launch {
-    arguments: Vec<String>,
-    environment: Vec<(String, String)>,
-    directory: Option<String>,
-    input: Vec<u8>,
-    is_merged: bool,
-    missing: Option<Missing>,
-}
-
-impl Launch {
-    /// Creates a launch with the arguments after the program's own name. No shell reads them.
-    #[must_use]
-    pub fn new(arguments: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Self { arguments: arguments.into_iter().map(Into::into).collect(), ..Self::default() }
-    }
-
-    /// Adds an environment variable. A variable of the policy wins over one of the same name.
-    #[must_use]
-    pub fn environment(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.environment.push((name.into(), value.into()));
-        self
-    }
-
-    /// Sets the directory to start in, such as `/workspace/src`: the key of a directory of the program's binding, and a
-    /// path below it. The default is the first directory of the binding.
-    #[must_use]
-    pub fn directory(mut self, directory: impl Into<String>) -> Self {
-        self.directory = Some(directory.into());
-        self
-    }
-
-    /// Sets what [`Running::read`] and [`Running::next_event`] write to stdin. By default stdin is empty.
-    #[must_use]
-    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
-        self.input = bytes.into();
-        self
-    }
-
-    /// Sends stderr to the stream of stdout, in the order of the writes.
-    #[must_use]
-    pub fn merged(mut self) -> Self {
-        self.is_merged = true;
-        self
-    }
-
-    /// Adds what the program lacks for this run. The start then asks an approver, who reads the program and its
-    /// arguments, and waits for the answer. Only a person can allow it.
-    #[must_use]
-    pub fn needs(mut self, missing: Missing) -> Self {
-        self.missing = Some(missing);
-        self
-    }
-
-    /// Returns the arguments after the program's own name.
-    #[must_use]
-    pub fn arguments(&self) -> &[String] {
-        &self.arguments
-    }
-
-    /// Returns the environment variables.
-    #[must_use]
-    pub fn variables(&self) -> &[(String, String)] {
-        &self.environment
-    }
-
-    /// Returns the directory to start in, if it is set.
-    #[must_use]
-    pub fn start_directory(&self) -> Option<&str> {
-        self.directory.as_deref()
-    }
-
-    /// Returns the input.
-    #[must_use]
-    pub fn input_bytes(&self) -> &[u8] {
-        &self.input
-    }
-
-    /// Returns what the program lacks.
-    #[must_use]
-    pub fn missing(&self) -> Option<&Missing> {
-        self.missing.as_ref()
-    }
-
-    /// Returns whether stderr goes to the stream of stdout.
-    #[must_use]
-    pub fn is_merged(&self) -> bool {
-        self.is_merged
-    }
-}
-
-/// What a program lacks for one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Missing {
-    /// A host and a port, such as `files.example.org:443`.
-    Destination(String),
-    /// A directory to read, by its absolute path on the machine.
-    ReadableDirectory(String),
-    /// A directory to read and write, by its absolute path on the machine.
-    WritableDirectory(String),
-}
 
 /// A program that the policy binds to a key.
 ///
@@ -153,6 +50,16 @@ pub struct Program {
     handle: host::Program,
 }
 
+impl Context {
+    /// Returns the program that the policy binds to a key of the manifest. Nothing runs yet.
+    ///
+    /// # Errors
+    /// As [`Context::directory`].
+    pub fn program(&self, key: &str) -> Result<Program, Failure> {
+        self.host().program(key).map(Program::new)
+    }
+}
+
 impl Program {
     pub(crate) fn new(handle: host::Program) -> Self {
         Self { handle }
@@ -165,7 +72,7 @@ impl Program {
     /// error if the policy does not let the program ask, or if the person said no.
     pub fn start(&self, launch: &Launch) -> Result<Running, Failure> {
         let handle = self.handle.start(launch).map_err(Failure::Failed)?;
-        Ok(Running { handle, feed: Feed::new(launch.input.clone()), stdout: Side::Ready, stderr: Side::Ready })
+        Ok(Running { handle, feed: Feed::New(launch.input_bytes().to_vec()), stdout: Side::Ready, stderr: Side::Ready })
     }
 
     /// Runs the program to its end, and returns what it wrote. It keeps `bytes_max` bytes of each stream at most, and
@@ -216,38 +123,6 @@ impl ProgramOutput {
     }
 }
 
-/// How a program ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Exit {
-    /// It ended by itself, with this code.
-    Code(u8),
-    /// This signal ended it.
-    Signal(u8),
-    /// The host ended it. The text says which limit it reached, for the model.
-    Stopped(String),
-}
-
-/// The report of a program that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExitReport {
-    /// How it ended.
-    pub exit: Exit,
-    /// The time from start to end.
-    pub duration: Duration,
-    /// The number of background processes that the host ended with the program.
-    pub left_processes: u32,
-    /// What the confinement refused and the host knows of, such as `GET http://a.example/`: for the model.
-    pub refused: Vec<String>,
-}
-
-impl ExitReport {
-    /// Returns whether the program ended by itself with the code 0.
-    #[must_use]
-    pub fn is_success(&self) -> bool {
-        self.exit == Exit::Code(0)
-    }
-}
-
 /// Bytes that a program wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Chunk<'a> {
@@ -257,25 +132,12 @@ pub enum Chunk<'a> {
     Stderr(&'a [u8]),
 }
 
-/// What happened to a program next.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunningEvent {
-    /// It wrote to stdout.
-    Stdout(Vec<u8>),
-    /// It wrote to stderr.
-    Stderr(Vec<u8>),
-    /// The time to wait has passed.
-    Elapsed,
-    /// It has ended, and everything that it wrote has been read.
-    Ended(ExitReport),
-}
-
 /// A program that runs. Dropping it ends the program and everything that it started.
 #[derive(Debug)]
 pub struct Running {
-    feed: Feed,
-    stdout: Side,
-    stderr: Side,
+    feed: Feed<host::InputPipe>,
+    stdout: Side<host::OutputPipe>,
+    stderr: Side<host::OutputPipe>,
     handle: host::Running,
 }
 
@@ -390,50 +252,13 @@ impl Running {
     }
 }
 
-fn take(side: &mut Side, open: impl FnOnce() -> Option<host::OutputPipe>) -> Option<ProgramStream> {
+fn take(side: &mut Side<host::OutputPipe>, open: impl FnOnce() -> Option<host::OutputPipe>) -> Option<ProgramStream> {
     let pipe = match std::mem::replace(side, Side::Done) {
         Side::Ready => open(),
         Side::Open(pipe) => Some(pipe),
         Side::Done => None,
     };
     pipe.map(|pipe| ProgramStream { pipe })
-}
-
-/// The input of a launch, on its way to the program.
-#[derive(Debug)]
-pub(crate) enum Feed {
-    /// Nothing has opened stdin.
-    New(Vec<u8>),
-    /// A part is written.
-    Open {
-        /// Stdin.
-        pipe: host::InputPipe,
-        /// The input. Its position is the number of bytes that are written.
-        input: Cursor<Vec<u8>>,
-    },
-    /// All of it is written, or the tool has taken stdin.
-    Done,
-}
-
-impl Feed {
-    fn new(input: Vec<u8>) -> Self {
-        Self::New(input)
-    }
-
-    fn is_new(&self) -> bool {
-        matches!(self, Self::New(_))
-    }
-}
-
-/// One of the two streams of a program.
-#[derive(Debug)]
-pub(crate) enum Side {
-    /// Nothing has opened it.
-    Ready,
-    /// `next_event` reads it.
-    Open(host::OutputPipe),
-    /// It has ended, or the tool has taken it.
-    Done,
 }
 
 /// A writer to the stdin of a program. Dropping it ends the input.

@@ -1,8 +1,7 @@
 //! HTTP/2: a correct server, and malicious frames.
 
-use super::behaviour::Answer;
 use super::locked;
-use super::server::Seen;
+use super::seen::Seen;
 use super::wire::Wire;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
@@ -23,8 +22,9 @@ const PREFACE: usize = 24;
 const HEAD: usize = 9;
 
 /// Serves HTTP/2. Each request is recorded in the form of HTTP/1.
-pub(super) async fn serve<S>(stream: S, answer: Answer, seen: Arc<Mutex<Seen>>) -> io::Result<()>
+pub(super) async fn serve<S, A>(stream: S, answer: Arc<A>, seen: Arc<Mutex<Seen>>) -> io::Result<()>
 where
+    A: Fn(&[u8]) -> Vec<u8> + Send + Sync + ?Sized + 'static,
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |request| {

@@ -5,6 +5,7 @@ mod behaviour;
 mod certificates;
 mod dns;
 mod frames;
+mod seen;
 mod server;
 mod wire;
 
@@ -12,7 +13,8 @@ pub use behaviour::{Answer, Behaviour};
 pub use certificates::Authority;
 pub use dns::{Dns, Zone};
 pub use frames::{FrameKind, frame, opening};
-pub use server::{Seen, Server};
+pub use seen::Seen;
+pub use server::Server;
 
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use tokio::runtime::{Builder, Runtime};

@@ -1,7 +1,7 @@
 //! A connection that records what it receives.
 
 use super::locked;
-use super::server::Seen;
+use super::seen::Seen;
 use std::io;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};

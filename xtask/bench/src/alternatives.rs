@@ -4,7 +4,7 @@
 use crate::governed::Governed;
 use crate::process::{has_bubblewrap, in_bubblewrap};
 use crate::rounds::{Block, Row, block, paired, row, summarize, through};
-use crate::{gather, work};
+use crate::work::{gather, work};
 use anyhow::{Context, Result, ensure};
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};

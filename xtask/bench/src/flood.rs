@@ -1,8 +1,8 @@
 //! Short calls of one principal, alone and while another principal's slow calls fill every run slot they can get.
 
-use crate::Work;
 use crate::governed::Governed;
 use crate::rounds::{Block, Row, spread_row, summarize, tail_row};
+use crate::work::Work;
 use anyhow::{Result, bail, ensure};
 use portcullis::{Code, Host, LimitKind, Request};
 use std::sync::Arc;

@@ -287,3 +287,9 @@ impl dependencies::HostService for State {
         Ok(())
     }
 }
+
+/// Converts a wasmtime error, which does not implement `std::error::Error`.
+#[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
+pub(crate) fn shown(error: wasmtime::Error) -> anyhow::Error {
+    anyhow::anyhow!("{error:#}")
+}

@@ -3,7 +3,7 @@
 
 use crate::governed::Governed;
 use crate::rounds::{Row, measure_hosts};
-use crate::{Work, gather};
+use crate::work::{Work, gather};
 use anyhow::{Context as _, Result, ensure};
 use portcullis::policy::Unattended;
 use portcullis::state::{PostgresAddress, StatePlace};

@@ -1,8 +1,8 @@
 //! The cost of parsing a model's response before its calls reach the host, compared with a governed call.
 
-use crate::Work;
 use crate::governed::Governed;
 use crate::rounds::{Block, Row, block, paired, row, through};
+use crate::work::Work;
 use anyhow::{Context, Result, ensure};
 use portcullis::{Caller, parse_json};
 use portcullis_providers::{Definitions, Format};

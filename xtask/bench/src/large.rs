@@ -1,11 +1,10 @@
 //! Measures a plugin of twenty megabytes, the conformance plugin in Python: its first call in a new process, a call in
 //! a running server, in a fresh sandbox and in the instance of its session, and the memory of many such plugins.
 
-use crate::floor::Floor;
+use crate::floor::{Floor, shown};
 use crate::mcp::{Era, Peer, Pipe};
 use crate::real_program::{finished, put, real_program};
 use crate::rounds::{Row, block, paired, row};
-use crate::shown;
 use crate::start::SETTLED_AFTER;
 use anyhow::{Context, Result, bail};
 use std::fs;

@@ -27,23 +27,16 @@ mod record;
 mod rounds;
 mod scaling;
 mod start;
+mod work;
 
 use anyhow::{Context, Result, bail};
-use floor::Floor;
+use floor::{Floor, shown};
 use governed::Governed;
 use portcullis::Outcome;
 use rounds::{Row, measure, measure_hosts};
 use std::io::Write;
-use std::path::{Path, PathBuf};
-
-/// A call to measure.
-struct Work {
-    name: &'static str,
-    plugin: &'static str,
-    tool: &'static str,
-    arguments: String,
-    outcome: Outcome,
-}
+use std::path::Path;
+use work::{Work, gather, work, works};
 
 fn main() -> Result<()> {
     // The bench of programs starts this program again, as their broker.
@@ -170,56 +163,4 @@ fn hydrate(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<
     let directory = gather(scratch.path(), &[plugins.join("files.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::plain(&directory, scratch.path())?;
     hydrate::measure(&governed, &work("json")?, show)
-}
-
-/// Returns the call with this name.
-fn work(name: &str) -> Result<Work> {
-    works().into_iter().find(|work| work.name == name).with_context(|| format!("{name} is not measured"))
-}
-
-fn works() -> Vec<Work> {
-    let orders: Vec<_> = ["apple", "pear", "apple"]
-        .iter()
-        .enumerate()
-        .map(|(at, item)| serde_json::json!({ "item": item, "count": at + 1 }))
-        .collect();
-    let denied = serde_json::json!({ "text": format!("denied {}", "x".repeat(93)) }).to_string();
-    let echo = serde_json::json!({ "text": "x".repeat(100) }).to_string();
-    vec![
-        Work { name: "echo", plugin: "json", tool: "echo", arguments: echo, outcome: Outcome::Completed },
-        // All of the host's own work, including both audit entries, without a sandbox.
-        Work { name: "echo, denied", plugin: "json", tool: "echo", arguments: denied, outcome: Outcome::Denied },
-        Work {
-            name: "json",
-            plugin: "json",
-            tool: "summarize",
-            arguments: serde_json::json!({ "orders": orders }).to_string(),
-            outcome: Outcome::Completed,
-        },
-        Work {
-            name: "files.read",
-            plugin: "files",
-            tool: "read",
-            arguments: r#"{"path":"a.txt"}"#.to_owned(),
-            outcome: Outcome::Completed,
-        },
-    ]
-}
-
-/// Converts a wasmtime error, which does not implement `std::error::Error`.
-#[expect(clippy::needless_pass_by_value, reason = "used as a function of the error alone")]
-pub(crate) fn shown(error: wasmtime::Error) -> anyhow::Error {
-    anyhow::anyhow!("{error:#}")
-}
-
-/// Copies the plugins into one directory, as a user would.
-fn gather(scratch: &Path, files: &[PathBuf]) -> Result<PathBuf> {
-    let directory = scratch.join("plugins");
-    std::fs::create_dir(&directory)?;
-    for file in files {
-        let name = file.file_name().context("a plugin without a name")?;
-        std::fs::copy(file, directory.join(name))
-            .with_context(|| format!("{} is missing: run `cargo xtask bench call`", file.display()))?;
-    }
-    Ok(directory)
 }

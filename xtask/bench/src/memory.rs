@@ -1,13 +1,12 @@
 //! Measures the resident memory of calls in progress, each of which waits in its guest: those of a host, and those of
 //! bare wasmtime.
 
-use crate::floor::Floor;
-use crate::gather;
+use crate::floor::{Floor, shown};
 use crate::governed::{Governed, runtime_of};
 use crate::process_memory::ProcessMemory;
 use crate::real_program::own_number;
 use crate::rounds::{Row, median};
-use crate::shown;
+use crate::work::gather;
 use anyhow::{Result, bail};
 use portcullis::Request;
 use std::ffi::OsStr;

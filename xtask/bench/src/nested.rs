@@ -8,7 +8,7 @@
 
 use crate::governed::Governed;
 use crate::rounds::{Block, Row, block, paired, row, through};
-use crate::{Work, gather};
+use crate::work::{Work, gather};
 use anyhow::Result;
 use portcullis::Outcome;
 use serde_json::{Value, json};

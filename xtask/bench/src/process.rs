@@ -3,6 +3,7 @@
 
 use crate::governed::Governed;
 use crate::rounds::{Row, block, paired, row, spaced_block};
+use crate::work::gather;
 use anyhow::{Context, Result, bail, ensure};
 use portcullis::confinement::OwnNeeds;
 use portcullis::{Cancellation, Code, Outcome, Request};
@@ -63,7 +64,7 @@ const BUBBLEWRAP: &[&str] = &[
 pub(crate) fn measure(plugins: &Path, guests: &Path, show: &mut impl FnMut(Row)) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     std::fs::create_dir(scratch.path().join("workspace"))?;
-    let directory = crate::gather(scratch.path(), &[plugins.join("shell.wasm"), guests.join("json.wasm")])?;
+    let directory = gather(scratch.path(), &[plugins.join("shell.wasm"), guests.join("json.wasm")])?;
     let governed = Governed::with_programs(&directory, scratch.path())?;
     let bare = || succeeds(Command::new("/bin/true"));
     let by_call = || governed.within(governed.call("shell.exec", TRUE, Outcome::Completed));

@@ -1,10 +1,9 @@
 //! Paired rounds. Each round measures a block of calls of every variant in turns, so that a slow phase of the machine
 //! affects all of them. A ratio is the median over the rounds of the ratio within a round.
 
-use crate::Work;
-use crate::floor::Floor;
+use crate::floor::{Floor, shown};
 use crate::governed::Governed;
-use crate::shown;
+use crate::work::Work;
 use anyhow::Result;
 use serde::Serialize;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! Measures what a second core adds to many concurrent calls: of a host, and of bare wasmtime.
 
 use crate::cores::keep_to;
-use crate::floor::Floor;
+use crate::floor::{Floor, shown};
 use crate::governed::{Governed, runtime_of};
 use crate::real_program::own_number;
 use crate::rounds::{Row, median};
-use crate::{gather, shown, work};
+use crate::work::{gather, work};
 use anyhow::{Result, bail, ensure};
 use portcullis::{Outcome, Request};
 use std::ffi::OsStr;

@@ -1,6 +1,7 @@
 //! The demo's commands in order, each with its policy and its expected exit code.
 
-use super::QUESTION;
+/// A placeholder for the ID of the open approval request.
+pub(super) const QUESTION: &str = "{question}";
 
 /// Allows the tools to read the workspace and nothing else.
 pub(super) const READ_ONLY: &str = r#"# Default deny: what no rule allows is denied.

@@ -1,6 +1,6 @@
 //! OpenAPI documents that others wrote, from packages that contain them.
 
-use super::{Archive, Registry, SelectedFiles};
+use super::archive::{Archive, Registry, SelectedFiles};
 
 /// Documents of many companies and projects, in OpenAPI 3.0 and 3.1.
 const DIRECTORY: SelectedFiles = SelectedFiles {

@@ -3,7 +3,7 @@
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
 
-use super::{Malformed, malformed, object, required_text};
+use super::member::{Malformed, malformed, object, optional_text, required_text};
 use crate::message::{AnswerEnd, CallResult, Message, ModelAnswer, ModelCall, ModelRequest, Usage};
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {
@@ -56,7 +56,7 @@ pub(super) fn read(answer: &Value) -> Result<ModelAnswer, Malformed> {
     let (mut texts, mut calls) = (Vec::new(), Vec::new());
     for block in blocks {
         match block.get("type").and_then(Value::as_str) {
-            Some("text") => texts.push(super::optional_text(block.get("text"), "a text block")?),
+            Some("text") => texts.push(optional_text(block.get("text"), "a text block")?),
             Some("tool_use") => calls.push(ModelCall {
                 id: required_text(block.get("id"), "the id of a call")?,
                 name: required_text(block.get("name"), "the name of a call")?,

@@ -3,7 +3,8 @@
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{Map, Value};
 
-use super::{Malformed, malformed, object, openai, optional_list, optional_text, required_text};
+use super::member::{Malformed, malformed, object, optional_list, optional_text, required_text};
+use super::openai;
 use crate::message::{AnswerEnd, CallResult, ModelAnswer, ModelCall, ModelRequest, Usage};
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {

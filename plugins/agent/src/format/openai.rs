@@ -3,7 +3,7 @@
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::{self, Value};
 
-use super::{Malformed, malformed, optional_list, optional_text, required_text};
+use super::member::{Malformed, malformed, object, optional_list, optional_text, required_text};
 use crate::message::{AnswerEnd, CallResult, Message, ModelAnswer, ModelCall, ModelRequest, ModelTool, Usage};
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {
@@ -65,7 +65,7 @@ pub(super) fn read(answer: &Value) -> Result<ModelAnswer, Malformed> {
         let written = required_text(call.pointer("/function/arguments"), "the arguments of a call");
         let arguments = match written {
             // Some servers send an object instead of its text.
-            Err(_) => super::object(call.pointer("/function/arguments")),
+            Err(_) => object(call.pointer("/function/arguments")),
             Ok(text) => match serde_json::from_str::<Value>(&text) {
                 Ok(value @ Value::Object(_)) => Ok(value),
                 Ok(_) | Err(_) => Err(text),

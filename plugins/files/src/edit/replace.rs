@@ -1,11 +1,25 @@
 //! Makes one replacement in a text.
 
-use super::Replacement;
+use portcullis_sdk::prelude::*;
+
 use crate::endings::Endings;
 use crate::nearest;
 
 /// Maximum number of occurrences to list in an error.
 const OCCURRENCES_TOLD: usize = 10;
+
+/// One replacement.
+#[arguments]
+pub(crate) struct Replacement {
+    /// The exact text to replace, without line numbers. It must occur once, unless replace_all is set.
+    #[schemars(length(min = 1))]
+    pub(super) old: String,
+    /// The text to put in its place.
+    pub(super) new: String,
+    /// Replaces every occurrence.
+    #[serde(default)]
+    replace_all: bool,
+}
 
 /// Returns the text after the replacement and how many were made, or the error for the model.
 pub(super) fn apply(text: &str, edit: &Replacement, endings: Endings) -> Result<(String, usize), String> {

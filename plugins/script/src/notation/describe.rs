@@ -9,8 +9,6 @@ use boa_engine::object::builtins::{JsMap, JsSet};
 use boa_engine::property::PropertyKey;
 use boa_engine::{JsString, JsValue, JsVariant, js_string};
 
-use super::own_data;
-
 /// Maximum prototypes to look at for a name. A class hierarchy is not deeper.
 const PROTOTYPES_MAX: usize = 16;
 
@@ -19,6 +17,11 @@ const ERRORS_SHOWN_MAX: u32 = 5;
 
 /// Maximum errors in each other to describe.
 const CAUSES_DEPTH_MAX: usize = 3;
+
+/// Returns the value of an own data property, without running code.
+pub(crate) fn own_data(object: &JsObject, key: &PropertyKey) -> Option<JsValue> {
+    object.borrow().properties().get(key).and_then(|property| property.value().cloned())
+}
 
 /// What an object is, as far as it matters for JSON.
 pub(crate) enum ObjectKind {
@@ -135,4 +138,12 @@ fn data(object: &JsObject, key: &JsString) -> Option<JsValue> {
         object = prototype?;
     }
     None
+}
+
+/// Shortens a text to a number of characters, and says how many are missing.
+pub(crate) fn shortened(text: &str, characters_max: usize) -> String {
+    match text.char_indices().nth(characters_max) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}… [{} more characters]", &text[..end], text[end..].chars().count()),
+    }
 }

@@ -8,11 +8,14 @@ use boa_engine::property::PropertyKey;
 use boa_engine::{Context, JsString, JsValue, JsVariant, js_string};
 use portcullis_sdk::serde_json::Value;
 
-use super::describe::{self, ObjectKind};
-use super::{Refusal, own_data};
+use super::describe::{self, ObjectKind, own_data, shortened};
 
 /// Maximum depth of a value. A host reads arguments to about twice this depth.
 const DEPTH_MAX: usize = 64;
+
+/// Why a value cannot be an argument. The text is for the model.
+#[derive(Debug)]
+pub(crate) struct Refusal(pub(crate) String);
 
 /// How to write what JSON cannot express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,7 +258,7 @@ impl<'a> Writer<'a> {
     fn place(&self) -> String {
         match self.path.strip_prefix('.').unwrap_or(&self.path) {
             "" => "the argument".to_owned(),
-            path => format!("`{}`", super::shortened(path, 100)),
+            path => format!("`{}`", shortened(path, 100)),
         }
     }
 

@@ -9,7 +9,7 @@ use boa_engine::ast::visitor::{VisitWith, Visitor};
 use boa_engine::ast::{Expression, Spanned, Statement, StatementListItem};
 use boa_engine::interner::{Interner, ToInternedString};
 
-use super::CodePosition;
+use super::position::CodePosition;
 use super::syntax::{SyntaxFault, function_body};
 
 /// The last statement of a script, if it is an expression.

@@ -15,8 +15,8 @@ use boa_engine::ast::visitor::{VisitWith, Visitor};
 use boa_engine::ast::{Expression, Spanned};
 use boa_engine::interner::Interner;
 
-use super::CodePosition;
 use super::last::beginning;
+use super::position::CodePosition;
 use super::syntax::function_body;
 
 /// What an error is about.

@@ -7,7 +7,7 @@ use boa_engine::interner::Interner;
 use boa_engine::parser::lexer::error::Error as LexError;
 use boa_engine::parser::{Error as ParseError, Parser, Source};
 
-use super::CodePosition;
+use super::position::CodePosition;
 
 /// What is wrong with the syntax of a script.
 #[derive(Debug)]

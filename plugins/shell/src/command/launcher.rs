@@ -1,5 +1,6 @@
 //! What builtins of the shell and programs such as `xargs` run.
 
+use super::explanation::short;
 use super::argument::Argument;
 use super::walk::Walker;
 
@@ -102,13 +103,13 @@ impl Walker {
         };
         let Some((word, arguments)) = words.split_first() else { return };
         let Some(name) = &word.text else {
-            return self.doubt(format!("the name of a program comes from `{}`", super::short(&word.raw)));
+            return self.doubt(format!("the name of a program comes from `{}`", short(&word.raw)));
         };
         if name.is_empty()
             || name == "!"
             || name.contains(|character: char| character.is_whitespace() || character.is_control())
         {
-            return self.doubt(format!("the name `{}` is not the name of a program", super::short(name)));
+            return self.doubt(format!("the name `{}` is not the name of a program", short(name)));
         }
         // A path names the same program, but never a builtin.
         let base = name.rsplit('/').next().unwrap_or(name);
@@ -179,7 +180,7 @@ impl Walker {
             Some(Argument { text: Some(text), .. }) if text.starts_with('-') => {}
             Some(Argument { text: Some(text), .. }) => self.text(text),
             Some(Argument { raw, text: None }) => {
-                self.doubt(format!("`trap` runs what `{}` expands to", super::short(raw)));
+                self.doubt(format!("`trap` runs what `{}` expands to", short(raw)));
             }
         }
     }
@@ -201,7 +202,7 @@ impl Walker {
         let operand = loop {
             let Some(argument) = arguments.next() else { break None };
             let Some(text) = argument.text.as_deref() else {
-                return self.doubt(format!("the arguments of {base} come from `{}`", super::short(&argument.raw)));
+                return self.doubt(format!("the arguments of {base} come from `{}`", short(&argument.raw)));
             };
             match text {
                 "-" | "--" => break arguments.next(),
@@ -210,7 +211,7 @@ impl Walker {
                     arguments.next();
                 }
                 _ if text.starts_with("--") => {
-                    return self.doubt(format!("what `{}` of {base} means", super::short(text)));
+                    return self.doubt(format!("what `{}` of {base} means", short(text)));
                 }
                 _ if text.starts_with(['-', '+']) => {
                     reads_text |= text.contains('c');
@@ -223,7 +224,7 @@ impl Walker {
             Some(Argument { text: Some(text), .. }) if reads_text => self.text(text),
             Some(Argument { text: Some(_), .. }) if !reads_stdin => {}
             Some(Argument { raw, text: None }) => {
-                self.doubt(format!("what {base} runs comes from `{}`", super::short(raw)));
+                self.doubt(format!("what {base} runs comes from `{}`", short(raw)));
             }
             _ => match stdin {
                 Some(stdin) if !reads_text => self.text(stdin),
@@ -237,7 +238,7 @@ impl Walker {
         let (mut index, mut operands, mut placeholder) = (0, launcher.operands, None);
         while let Some(argument) = arguments.get(index) {
             let Some(text) = argument.text.as_deref() else {
-                return self.doubt(format!("what {name} runs comes from `{}`", super::short(&argument.raw)));
+                return self.doubt(format!("what {name} runs comes from `{}`", short(&argument.raw)));
             };
             index += 1;
             match text {
@@ -262,7 +263,7 @@ impl Walker {
                             placeholder = Some(value.unwrap_or_else(|| "{}".to_owned()));
                         }
                     }
-                    None => return self.doubt(format!("what `{}` of {name} means", super::short(text))),
+                    None => return self.doubt(format!("what `{}` of {name} means", short(text))),
                 },
                 _ if operands > 0 => operands -= 1,
                 _ => {

@@ -170,7 +170,7 @@ fn a_deep_text_fits_the_stack() {
     ];
     let check = move || {
         for (text, is_clear) in texts {
-            assert_eq!(explain(&text).doubts.is_empty(), is_clear, "{}", super::short(&text));
+            assert_eq!(explain(&text).doubts.is_empty(), is_clear, "{}", super::explanation::short(&text));
         }
     };
     std::thread::Builder::new().stack_size(STACK_BYTES).spawn(check).unwrap().join().unwrap();

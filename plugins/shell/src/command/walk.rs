@@ -9,8 +9,9 @@ use brush_parser::ast::{
 use brush_parser::{ParserOptions, SourceSpan, parse_tokens, uncached_tokenize_str};
 
 use super::argument::Argument;
+use super::explanation::{Explanation, short};
 use super::word::{self, WordMode, WordReading};
-use super::{Explanation, extent, limit};
+use super::{extent, limit};
 
 /// Maximum depth of commands within commands. A deeper one is for no reader.
 const NESTING_MAX: usize = 8;
@@ -388,7 +389,7 @@ impl Walker {
         if slice.contains("$(") {
             return Some(slice);
         }
-        self.doubt(format!("where `{}` ends", super::short(&word.value)));
+        self.doubt(format!("where `{}` ends", short(&word.value)));
         None
     }
 

@@ -1,5 +1,6 @@
 //! Reads one word: its literal text, and the commands in its substitutions.
 
+use super::explanation::short;
 use super::extent;
 
 /// Where a text stands. It decides what a quote or a space in it means.
@@ -260,5 +261,5 @@ impl<'a> WordReader<'a> {
 
 /// Returns a text for a message.
 fn quoted(text: &str) -> String {
-    format!("`{}`", super::short(text))
+    format!("`{}`", short(text))
 }

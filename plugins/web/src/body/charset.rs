@@ -3,7 +3,7 @@
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
-use super::Kind;
+use super::media::Kind;
 
 /// Number of bytes at the start of a page to search for its charset. Browsers search 1,024.
 const PROBE_BYTES: usize = 2_048;

@@ -1,7 +1,5 @@
 //! The kind of content of a body.
 
-use super::Binary;
-
 /// Maximum length of a media type. No registered type is longer.
 const TYPE_BYTES_MAX: usize = 100;
 
@@ -54,6 +52,10 @@ pub(crate) enum Kind {
     /// Shown as it is.
     Text,
 }
+
+/// The error for a body that is not text: its type or likely type.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Binary(pub(crate) String);
 
 /// The parsed `Content-Type` of a body.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! The search engines: how each is asked, and how its answer is read. One file for each.
 
 mod brave;
+mod results;
 mod searxng;
 mod tavily;
 
@@ -11,13 +12,10 @@ use portcullis_sdk::http::Url;
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 
-use super::hit::Hit;
+pub(super) use self::results::Found;
 
 /// Maximum time of a search, to the last byte. A call has 30 s by default.
 const SEARCH_TIME: Duration = Duration::from_secs(20);
-
-/// Maximum results of a document to read. Twenty are listed at most, and some have no usable link.
-const RESULTS_READ_MAX: usize = 100;
 
 /// A search engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +23,6 @@ pub(super) enum Engine {
     Searxng,
     Brave,
     Tavily,
-}
-
-/// What an engine found.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) hits: Vec<Hit>,
-    /// The number of results that have no usable link.
-    pub(super) left_out: usize,
-    /// What the engine says about an incomplete search; empty if nothing.
-    pub(super) note: String,
 }
 
 impl Engine {
@@ -138,16 +126,4 @@ impl Engine {
         };
         members.iter().find_map(|member| document.pointer(member)?.as_str()).unwrap_or_default()
     }
-}
-
-/// Collects the results of an array.
-fn collect<'d>(results: &'d [Value], hit: impl Fn(&'d Value) -> Option<Hit>) -> Found {
-    let results = &results[..results.len().min(RESULTS_READ_MAX)];
-    let hits: Vec<Hit> = results.iter().filter_map(hit).collect();
-    Found { left_out: results.len() - hits.len(), hits, note: String::new() }
-}
-
-/// Returns a text of a document; empty if it is missing or no text.
-fn text<'d>(document: &'d Value, member: &str) -> &'d str {
-    document.get(member).and_then(Value::as_str).unwrap_or_default()
 }

@@ -2,7 +2,9 @@
 
 mod client;
 mod errors;
+mod exchange;
 mod generated;
+mod host;
 mod program;
 mod store;
 mod text;
@@ -11,131 +13,23 @@ mod wait;
 
 pub use self::generated::{atomics, bindings, generating, preparing, previewing, reviewing};
 
-pub(crate) use self::client::{Body, Client};
+pub(crate) use self::client::Client;
+pub(crate) use self::exchange::Body;
+pub use self::host::Handle;
+pub(crate) use self::host::{Host, Service};
 pub(crate) use self::program::{InputPipe, OutputPipe, Program, Running};
 pub(crate) use self::store::Bucket;
 pub(crate) use self::text::Text;
 pub(crate) use self::toolset::Toolset;
 
-use self::bindings::portcullis::tool::{context as calls, dependencies, types};
-use self::bindings::wasi::config::store as config;
-use self::bindings::wasi::logging::logging;
+use self::bindings::portcullis::tool::types;
+use self::host::blob;
 use self::preparing::exports::portcullis::tool::preparer as offers;
 use self::previewing::exports::portcullis::tool::previewer as claims;
-use crate::log::Level;
 use crate::{
-    ApprovalRequest, Availability, Blob, Call, Caller, Context, Definition, Dependency, DependencyKind, Directory,
-    Failure, FileChange, GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Preparation,
-    Progress, Success, Variation, Verdict,
+    ApprovalRequest, Availability, Caller, Context, Definition, Dependency, DependencyKind, Failure, FileChange,
+    GeneratedTool, Hint, Manifest, Output, Part, Pattern, Permission, Plugin, Preparation, Success, Variation, Verdict,
 };
-
-/// The handle behind a directory.
-pub type Handle = bindings::wasi::filesystem::types::Descriptor;
-
-/// The host of this call.
-#[derive(Debug)]
-pub(crate) struct Host {
-    tool: String,
-}
-
-impl Host {
-    pub(crate) fn call(&self) -> Call {
-        let calls::Call { id, session, message, agent } = calls::current();
-        Call { id, session, message, agent }
-    }
-
-    pub(crate) fn report(&self, progress: Progress) {
-        let Progress { title, metadata, fraction } = progress;
-        calls::report(&calls::Progress { title, metadata: metadata.map(|value| value.to_string()), fraction });
-    }
-
-    pub(crate) fn is_cancelled(&self) -> bool {
-        calls::is_cancelled()
-    }
-
-    pub(crate) fn ask(&self, permission: Permission, resource: &str, reason: &str) -> Result<(), String> {
-        calls::ask(permission.name(), resource, reason)
-    }
-
-    /// Separate from `ask`, so that a plugin imports only the function that it uses.
-    pub(crate) fn ask_with_patterns(
-        &self,
-        permission: Permission,
-        resource: &str,
-        reason: &str,
-        patterns: &[&str],
-    ) -> Result<(), String> {
-        let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-        calls::ask_with_patterns(permission.name(), resource, reason, &patterns)
-    }
-
-    pub(crate) fn keep(&self, file: Blob) -> Result<(), String> {
-        calls::keep(&blob(file))
-    }
-
-    pub(crate) fn setting(&self, key: &str) -> Option<String> {
-        config::get(key).ok().flatten()
-    }
-
-    pub(crate) fn log(&self, level: Level, message: &str) {
-        let level = match level {
-            Level::Trace => logging::Level::Trace,
-            Level::Debug => logging::Level::Debug,
-            Level::Info => logging::Level::Info,
-            Level::Warn => logging::Level::Warn,
-            Level::Error => logging::Level::Error,
-            Level::Critical => logging::Level::Critical,
-        };
-        logging::log(level, &self.tool, message);
-    }
-
-    pub(crate) fn directory(&self, key: &str) -> Result<Directory, Failure> {
-        let handle = dependencies::open_directory(key).map_err(|why| errors::no_handle("directory", key, why))?;
-        Ok(Directory::new(format!("/{key}"), handle))
-    }
-
-    pub(crate) fn client(&self, key: &str) -> Result<Client, Failure> {
-        let handle = dependencies::open_client(key).map_err(|why| errors::no_handle("HTTP client", key, why))?;
-        Ok(Client::new(handle))
-    }
-
-    pub(crate) fn store(&self, key: &str) -> Result<Bucket, Failure> {
-        Bucket::open(key)
-    }
-
-    pub(crate) fn service(&self, key: &str) -> Result<Service, Failure> {
-        let handle = dependencies::open_service(key).map_err(|why| errors::no_handle("service", key, why))?;
-        Ok(Service { handle })
-    }
-
-    pub(crate) fn program(&self, key: &str) -> Result<Program, Failure> {
-        Program::open(key)
-    }
-
-    pub(crate) fn tools(&self, key: &str) -> Result<Toolset, Failure> {
-        Toolset::open(key)
-    }
-
-    pub(crate) fn text(&self) -> Result<Text, Failure> {
-        Text::open().ok_or_else(|| Failure::failed("there is no answer to write"))
-    }
-
-    pub(crate) fn names_host(&self, key: &str, url: &str) -> Result<bool, Failure> {
-        dependencies::names_host(key, url).map_err(|why| errors::no_handle("HTTP client", key, why))
-    }
-}
-
-/// The handle behind a service.
-#[derive(Debug)]
-pub(crate) struct Service {
-    handle: dependencies::Service,
-}
-
-impl Service {
-    pub(crate) fn call(&self, method: &str, input: &str) -> Result<String, String> {
-        self.handle.call(method, input)
-    }
-}
 
 /// Implements the export `describe`.
 #[must_use]
@@ -155,14 +49,14 @@ pub fn describe(plugin: &Plugin) -> types::Manifest {
 /// # Errors
 /// The tool failed.
 pub fn execute(plugin: &Plugin, tool: &str, arguments: &str) -> Result<types::Success, types::Failure> {
-    let host = Host { tool: tool.to_owned() };
+    let host = Host::of(tool);
     plugin.execute(tool, arguments, &Context::new(host)).map(success).map_err(failure)
 }
 
 /// Implements the export `review`.
 #[must_use]
 pub fn review(plugin: &Plugin, tool: &str, arguments: &str) -> types::Verdict {
-    match plugin.review(tool, arguments, &Host { tool: tool.to_owned() }) {
+    match plugin.review(tool, arguments, &Host::of(tool)) {
         Verdict::Clear => types::Verdict::Clear,
         Verdict::Ask(text) => types::Verdict::Ask(text),
         Verdict::Refuse(text) => types::Verdict::Refuse(text),
@@ -181,7 +75,7 @@ fn approval_request(ApprovalRequest { reason, patterns }: ApprovalRequest) -> ty
 /// # Errors
 /// The plugin cannot compute what would change.
 pub fn preview(plugin: &Plugin, tool: &str, arguments: &str) -> Result<Vec<claims::FileChange>, types::Failure> {
-    let context = Context::new(Host { tool: tool.to_owned() });
+    let context = Context::new(Host::of(tool));
     let claim = |FileChange { directory, path, content }| claims::FileChange { directory, path, content };
     let changes = plugin.preview(tool, arguments, &context).map_err(failure)?;
     Ok(changes.into_iter().map(claim).collect())
@@ -192,7 +86,7 @@ pub fn preview(plugin: &Plugin, tool: &str, arguments: &str) -> Result<Vec<claim
 /// # Errors
 /// The plugin cannot make its tools.
 pub fn generate(plugin: &Plugin) -> Result<Vec<types::Definition>, String> {
-    let context = Context::new(Host { tool: String::new() });
+    let context = Context::new(Host::of(""));
     let tools = plugin.generate(&context).map_err(|failure| failure.to_string())?;
     Ok(tools.into_iter().map(generated).collect())
 }
@@ -202,7 +96,7 @@ pub fn generate(plugin: &Plugin) -> Result<Vec<types::Definition>, String> {
 pub fn prepare(plugin: &Plugin, caller: offers::Caller) -> Vec<offers::Preparation> {
     let offers::Caller { session, principal, client, model, automated } = caller;
     let caller = Caller { session, principal, client, model, automated };
-    let context = Context::new(Host { tool: String::new() });
+    let context = Context::new(Host::of(""));
     let prepared = plugin.prepare(&caller, &context).into_iter();
     prepared
         .map(|Preparation { tool, availability }| offers::Preparation { tool, availability: offered(availability) })
@@ -302,10 +196,6 @@ fn part(part: Part) -> types::Part {
         Part::Image(content) => types::Part::Image(blob(content)),
         Part::File(content) => types::Part::File(blob(content)),
     }
-}
-
-fn blob(blob: Blob) -> types::Blob {
-    types::Blob { name: blob.name, media_type: blob.media_type, data: blob.data }
 }
 
 fn failure(failure: Failure) -> types::Failure {

@@ -2,12 +2,12 @@
 //!
 //! In the order of an exchange: `url`, `request`, `Client`, `response`.
 
+pub(crate) mod body_error;
 mod request;
 mod response;
 mod url;
 
 pub use request::{Method, Request};
-pub(crate) use response::BodyError;
 pub use response::{Body, Response};
 pub use url::Url;
 

@@ -2,7 +2,8 @@
 
 use serde::de::DeserializeOwned;
 
-use super::Url;
+use super::body_error::BodyError;
+use super::url::Url;
 use crate::Failure;
 use crate::host;
 
@@ -34,15 +35,6 @@ enum BodyEnd {
     Cut,
     /// At a limit of the policy.
     Limit(Failure),
-}
-
-/// Why no more of a body can be read.
-#[derive(Debug)]
-pub(crate) enum BodyError {
-    /// The host ended the body at a limit of the policy. The bytes read before are valid.
-    Limit(Failure),
-    /// The connection broke or timed out.
-    Broken(Failure),
 }
 
 impl Response {

@@ -7,11 +7,9 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::body::Body;
 use crate::Failure;
-use crate::http::{BodyError, Request, Response, Url};
-
-/// Number of bytes of a played body that arrive at once: few, so that even a short body arrives in pieces.
-const CHUNK_BYTES: usize = 1024;
+use crate::http::{Request, Response, Url};
 
 /// The reply of a played server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,30 +105,8 @@ impl Client {
             }
         })?;
         let Reply { status, headers, body, breaks } = reply;
-        let body = Body { bytes: body, read: 0, breaks };
+        let body = Body::new(body, breaks);
         Ok(Response::new(url.clone(), status, headers, body))
-    }
-}
-
-/// The body of a played response.
-#[derive(Debug)]
-pub(crate) struct Body {
-    bytes: Vec<u8>,
-    read: usize,
-    breaks: Option<Failure>,
-}
-
-impl Body {
-    pub(crate) fn read(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
-        let end = self.bytes.len().min(self.read + CHUNK_BYTES);
-        let chunk = &self.bytes[self.read..end];
-        self.read = end;
-        match (chunk, &self.breaks) {
-            ([], None) => Ok(None),
-            ([], Some(Failure::Failed(text))) => Err(BodyError::Limit(Failure::Failed(text.clone()))),
-            ([], Some(failure)) => Err(BodyError::Broken(failure.clone())),
-            (chunk, _) => Ok(Some(chunk.to_vec())),
-        }
     }
 }
 

@@ -6,7 +6,9 @@ use std::io::{self, Read, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::program::{Exit, ExitReport, Feed, Launch, RunningEvent, Side};
+use crate::program::exit::{Exit, ExitReport, RunningEvent};
+use crate::program::feed::{Feed, Side};
+use crate::program::launch::Launch;
 
 /// Number of bytes of a played stream that arrive at once: few, so that even a short output arrives in pieces.
 const CHUNK_BYTES: usize = 1024;
@@ -188,8 +190,8 @@ impl Running {
     #[expect(clippy::panic, reason = "a test that would wait without end has failed")]
     pub(crate) fn next_event(
         &self,
-        feed: &mut Feed,
-        sides: [&mut Side; 2],
+        feed: &mut Feed<InputPipe>,
+        sides: [&mut Side<OutputPipe>; 2],
         time_max: Option<Duration>,
     ) -> io::Result<RunningEvent> {
         if let Feed::Open { pipe, input, .. } = feed {
@@ -212,7 +214,7 @@ impl Running {
     }
 }
 
-fn read_side(side: &mut Side) -> io::Result<Option<Vec<u8>>> {
+fn read_side(side: &mut Side<OutputPipe>) -> io::Result<Option<Vec<u8>>> {
     let Side::Open(pipe) = side else { return Ok(None) };
     let mut bytes = vec![0; CHUNK_BYTES];
     let length = pipe.read(&mut bytes)?;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::toolset::{CallableTool, Outlook, ToolCall, ToolSummary};
+use crate::callable::{CallableTool, Outlook, ToolCall, ToolSummary};
 use crate::{Failure, Success};
 
 type Calls = dyn Fn(&ToolCall) -> Result<Success, Failure>;

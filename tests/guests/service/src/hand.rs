@@ -1,6 +1,6 @@
 //! Performs steps: the open services, and their results.
 
-use crate::Step;
+use crate::step::Step;
 use portcullis_sdk::guest::v0_2::bindings::portcullis::tool::dependencies::{
     Service, Unavailable, open_client, open_directory, open_service,
 };

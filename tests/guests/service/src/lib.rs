@@ -4,45 +4,17 @@
 
 #[cfg(target_arch = "wasm32")]
 mod hand;
+mod step;
 
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
+use step::Step;
 
 /// What is to be done, in this order.
 #[arguments]
 struct Steps {
     /// Each is done, whatever came of the one before it.
     steps: Vec<Step>,
-}
-
-/// One thing to do.
-#[arguments]
-#[cfg_attr(not(target_arch = "wasm32"), expect(dead_code, reason = "only a guest takes steps"))]
-struct Step {
-    /// The key to open. One that was opened stays open.
-    key: String,
-    /// Opens the key as a handle of this kind: directory, client, or service, which it is unless said.
-    #[serde(default)]
-    kind: Option<String>,
-    /// Opens the key again, though it is open.
-    #[serde(default)]
-    again: bool,
-    /// The method to call, if any.
-    #[serde(default)]
-    method: Option<String>,
-    /// Its input, as the text that is passed.
-    #[serde(default)]
-    input: String,
-    /// How often the input stands, one after the other, in a JSON string that is passed in its place.
-    #[serde(default)]
-    copies: u32,
-    /// How often to do it; what came of the last is said.
-    #[serde(default = "once")]
-    times: u32,
-}
-
-fn once() -> u32 {
-    1
 }
 
 /// Takes steps.

@@ -9,9 +9,10 @@ pub(crate) use empty::serve as serve_empty;
 pub(crate) use pipe::{Era, Pipe};
 
 use crate::cores::keep_to;
+use crate::policies;
 use crate::real_program::real_program;
 use crate::rounds::{Block, Row, block, paired, row, summarize};
-use crate::{gather, policies};
+use crate::work::gather;
 use anyhow::{Context, Result, ensure};
 use peers::Cores;
 pub(crate) use peers::Peer;

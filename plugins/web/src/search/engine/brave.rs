@@ -4,7 +4,7 @@ use portcullis_sdk::http::Url;
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::serde_json::Value;
 
-use super::{Found, collect, text};
+use super::results::{Found, collect, text};
 use crate::search::hit::{Hit, Markup};
 
 pub(super) fn request(url: &Url, query: &str, count: usize) -> Request {

@@ -11,7 +11,9 @@ use super::errors;
 use super::text::{stream_error, write_blocking, write_some};
 use super::wait::Deadline;
 use crate::Failure;
-use crate::program::{Exit, ExitReport, Feed, Launch, Missing, RunningEvent, Side};
+use crate::program::exit::{Exit, ExitReport, RunningEvent};
+use crate::program::feed::{Feed, Side};
+use crate::program::launch::{Launch, Missing};
 
 /// Number of bytes to read at once.
 const READ_BYTES: u64 = 64 * 1024;
@@ -91,8 +93,8 @@ impl Running {
     /// Waits for the next event of `sides`: stdout and stderr. Writes the input in the meantime.
     pub(crate) fn next_event(
         &self,
-        feed: &mut Feed,
-        sides: [&mut Side; 2],
+        feed: &mut Feed<InputPipe>,
+        sides: [&mut Side<OutputPipe>; 2],
         time_max: Option<Duration>,
     ) -> io::Result<RunningEvent> {
         let deadline = Deadline::after(time_max);
@@ -125,7 +127,7 @@ impl Running {
     }
 }
 
-fn subscribe(side: &Side) -> Option<Pollable> {
+fn subscribe(side: &Side<OutputPipe>) -> Option<Pollable> {
     match side {
         Side::Open(pipe) => Some(pipe.stream.subscribe()),
         Side::Ready | Side::Done => None,
@@ -133,7 +135,7 @@ fn subscribe(side: &Side) -> Option<Pollable> {
 }
 
 /// Writes as much of the input as the program accepts now. A program that closes its stdin does not want the rest.
-fn write_input(feed: &mut Feed) {
+fn write_input(feed: &mut Feed<InputPipe>) {
     while let Feed::Open { pipe, input } = feed {
         let rest = input.fill_buf().unwrap_or_default();
         let is_over = if rest.is_empty() {
@@ -160,7 +162,7 @@ fn write_input(feed: &mut Feed) {
 }
 
 /// Reads what has arrived; none if nothing has.
-fn read_side(side: &mut Side) -> io::Result<Option<Vec<u8>>> {
+fn read_side(side: &mut Side<OutputPipe>) -> io::Result<Option<Vec<u8>>> {
     let Side::Open(pipe) = side else { return Ok(None) };
     match pipe.stream.read(READ_BYTES) {
         Ok(bytes) if bytes.is_empty() => Ok(None),

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::bindings::portcullis::tool::{tools, types};
 use super::errors;
-use crate::toolset::{CallableTool, Outlook, ToolCall, ToolSummary};
+use crate::callable::{CallableTool, Outlook, ToolCall, ToolSummary};
 use crate::{Blob, Failure, Hint, Output, Part, Permission, Success};
 
 /// The handle behind a set of tools.
