@@ -1,6 +1,7 @@
 // The running call: its caller, progress, questions, log and answer.
 #include "run.h"
 #include "text.h"
+#include "utf8.h"
 
 portcullis_call portcullis_current_call(void) {
     portcullis_tool_context_call_t call;

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "run.h"
 #include "text.h"
+#include "utf8.h"
 
 // The schema of a tool without arguments.
 static const char NO_ARGUMENTS[] = "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}";

@@ -3,9 +3,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "allocation.h"
 #include "http_error.h"
 #include "text.h"
 #include "url.h"
+#include "utf8.h"
 
 // Number of bytes of a request's body to write at once: the minimum that wasi:io guarantees to accept.
 enum { WRITE_BYTES = 4096 };

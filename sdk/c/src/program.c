@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "portcullis/program.h"
 #include "text.h"
+#include "utf8.h"
 
 bool portcullis_open_program(const char *key, portcullis_program *program, portcullis_failure *failure) {
     portcullis_view name = portcullis_view_of(key);

@@ -1,5 +1,6 @@
 // The optional export `reviewer`. It is not in the bindings, so its result is laid out here.
 #include "text.h"
+#include "utf8.h"
 
 // `variant verdict` in memory. The list belongs to `request`, which this library does not return. It is here because
 // the host reads a verdict of this size.

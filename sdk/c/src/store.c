@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "utf8.h"
 
 // Prefix of the host's error for a store over its quota. The interface has no code for it.
 static const char FULL[] = "the store is full";

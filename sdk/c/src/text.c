@@ -5,17 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void *portcullis_allocate(size_t bytes) {
-    void *memory = malloc(bytes > 0 ? bytes : 1);
-    if (!memory) abort();
-    return memory;
-}
-
-void *portcullis_allocate_list(size_t count, size_t bytes) {
-    size_t total;
-    if (__builtin_mul_overflow(count, bytes, &total)) abort();
-    return portcullis_allocate(total);
-}
+#include "allocation.h"
+#include "utf8.h"
 
 void portcullis_append(portcullis_bytes *text, portcullis_view more) {
     size_t total;
@@ -134,6 +125,10 @@ portcullis_answer portcullis_fail_of(portcullis_failure_kind kind, portcullis_vi
 
 portcullis_answer portcullis_fail_with(portcullis_failure failure) {
     return (portcullis_answer){.kind = PORTCULLIS_ANSWER_FAILURE, .failure = failure};
+}
+
+portcullis_answer portcullis_not_utf8(void) {
+    return portcullis_fail(PORTCULLIS_FAILED, "the answer is not UTF-8: give bytes as a file, or as base64 in JSON");
 }
 
 void portcullis_log(portcullis_level level, const char *format, ...) {

@@ -5,32 +5,22 @@
 #include "plugin.h"
 #include "portcullis/host.h"
 
-// malloc that aborts the call if there is no memory.
-void *portcullis_allocate(size_t bytes);
-
-// The same for a list. Aborts the call if the size is beyond all memory.
-void *portcullis_allocate_list(size_t count, size_t bytes);
-
 // Adds text to allocated text, and a NUL behind it.
 void portcullis_append(portcullis_bytes *text, portcullis_view more);
 
 // Returns a view of text. A length of 0 means that the text is NUL-terminated.
 portcullis_view portcullis_view_to(const char *text, size_t length);
 
-bool portcullis_is_utf8(portcullis_view text);
-// The failure where an answer is not.
+// Returns the failure of an answer that is not UTF-8.
 portcullis_answer portcullis_not_utf8(void);
 
 // The host reads lent text during one function, and frees given text after the call. Invalid UTF-8 ends the instance,
-// so use `say` or `mean` for text that may not be UTF-8.
+// so use `portcullis_say` or `portcullis_mean` for text that may not be UTF-8.
 plugin_list_u8_t portcullis_lend_bytes(const void *data, size_t length);
 plugin_string_t portcullis_give(portcullis_view text);
 
-// Lends informational text. Invalid UTF-8 is replaced in a copy.
-plugin_string_t portcullis_say(portcullis_view text);
+// Does the same as `portcullis_say` for text that may be absent.
 plugin_option_string_t portcullis_say_optional(portcullis_view text);
-// Frees the copy, if there is one.
-void portcullis_unsay(plugin_string_t said, portcullis_view text);
 
 // Lends text whose exact bytes matter. If it is not UTF-8, returns false with a failure about `what`.
 bool portcullis_mean(portcullis_view text, const char *what, plugin_string_t *lent, portcullis_failure *failure);

@@ -2,8 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "allocation.h"
 #include "portcullis/toolset.h"
 #include "text.h"
+#include "utf8.h"
 
 static portcullis_tool_tools_borrow_toolset_t borrow(portcullis_toolset toolset) {
     return portcullis_tool_tools_borrow_toolset((portcullis_tool_tools_own_toolset_t){toolset.handle});

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "allocation.h"
 #include "text.h"
 
 // The visible ASCII characters to encode: the percent-encode sets of the WHATWG URL standard.

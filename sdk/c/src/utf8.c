@@ -1,8 +1,9 @@
-// Checks text for UTF-8, as the Unicode standard defines it, and replaces invalid bytes.
+#include "utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "text.h"
+#include "allocation.h"
 
 // The replacement for invalid bytes: U+FFFD.
 static const char REPLACEMENT[] = "\xEF\xBF\xBD";
@@ -33,10 +34,6 @@ bool portcullis_is_utf8(portcullis_view text) {
     bool valid = true;
     for (size_t at = 0; valid && at < text.length;) at += step(bytes + at, text.length - at, &valid);
     return valid;
-}
-
-portcullis_answer portcullis_not_utf8(void) {
-    return portcullis_fail(PORTCULLIS_FAILED, "the answer is not UTF-8: give bytes as a file, or as base64 in JSON");
 }
 
 plugin_string_t portcullis_say(portcullis_view text) {

@@ -7,7 +7,7 @@ use crate::row::repository;
 use std::process::Command;
 
 /// The sources that take memory and handles from the host, and what they need.
-const SOURCES: [&str; 4] = ["toolset.c", "program.c", "text.c", "utf8.c"];
+const SOURCES: [&str; 5] = ["toolset.c", "program.c", "text.c", "utf8.c", "allocation.c"];
 /// Ends the program at the first fault.
 const SANITIZERS: [&str; 2] = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
