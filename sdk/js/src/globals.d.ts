@@ -5,6 +5,7 @@ import type * as body from "./globals/body.ts";
 import type * as buffers from "./globals/buffer.ts";
 import type * as clock from "./globals/clock.ts";
 import type * as clone from "./globals/clone.ts";
+import type * as consoleTimers from "./globals/console-time.ts";
 import type * as consoles from "./globals/console.ts";
 import type * as encoding from "./globals/encoding.ts";
 import type * as fetching from "./globals/fetch.ts";
@@ -13,6 +14,9 @@ import type * as processes from "./globals/process.ts";
 import type * as random from "./globals/random.ts";
 import type * as timers from "./globals/timers.ts";
 import type * as url from "./globals/url.ts";
+
+/** `console` with the timers, which the build inserts where a source names them. */
+type Console = typeof consoles.console & typeof consoleTimers;
 
 declare global {
   const AbortController: typeof abort.AbortController;
@@ -42,7 +46,7 @@ declare global {
 
   const clearInterval: typeof timers.clearInterval;
   const clearTimeout: typeof timers.clearTimeout;
-  const console: consoles.Console;
+  const console: Console;
   const crypto: typeof random.crypto;
   const fetch: typeof fetching.fetch;
   const performance: typeof clock.performance;

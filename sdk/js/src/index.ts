@@ -5,6 +5,7 @@
 /// <reference path="./wit/portcullis.d.ts" />
 
 export type { Call, Context, Permission, Progress } from "./context.ts";
+export { plugin, tool } from "./declare.ts";
 export { Cancelled, Denied, Failed, Failure, type FailureKind, InvalidArguments, Unavailable } from "./failure.ts";
 export { answerWriter, log, type Service, service, setting } from "./handles.ts";
 export { type Client, client } from "./globals/fetch.ts";
@@ -15,7 +16,6 @@ export type { Missing, ProgramInput, ProgramOutput, Running } from "./programs.t
 export type { FromJsonSchema, Infer, JsonSchema, Schema, StandardSchema } from "./schema.ts";
 export type { Review, Reviewed, Verdict } from "./review.ts";
 export { type Store, store } from "./store.ts";
-export { type Dependency, type Hint, type Plugin, plugin, type PluginOptions } from "./tool.ts";
-export { type Returned, type Tool, tool, type ToolOptions } from "./tool.ts";
+export type { Dependency, Hint, Plugin, PluginOptions, Returned, Tool, ToolOptions } from "./tool.ts";
 export { type CallableTool, ToolAnswer, type ToolCall, tools, type Toolset, type ToolSummary } from "./toolset.ts";
 export type { Outlook } from "./toolset.ts";

@@ -1,6 +1,5 @@
-// The declarations of tools and plugins.
+// The types of tools and plugins.
 
-import { checkPlugin, checkTool } from "./check.ts";
 import type { Context, Permission } from "./context.ts";
 import type { Answer } from "./output.ts";
 import type { Infer, Schema } from "./schema.ts";
@@ -37,14 +36,6 @@ export interface ToolOptions<S extends Schema, O extends Schema | undefined = un
 /** A tool of a plugin. */
 export type Tool = ToolOptions<any, any>;
 
-/** Creates a tool. Throws if an option is unknown or invalid. */
-export function tool<const S extends Schema, const O extends Schema | undefined = undefined>(
-  options: ToolOptions<S, O>,
-): Tool {
-  checkTool(options);
-  return options;
-}
-
 /** A dependency of a plugin. Declaring it grants nothing: the call gets a handle only if the policy binds its key. */
 export interface Dependency {
   kind: "directory" | "http" | "store" | "service" | "process" | "tools";
@@ -67,9 +58,3 @@ export interface PluginOptions {
 
 /** A plugin, the default export of the source. */
 export type Plugin = Readonly<PluginOptions>;
-
-/** Creates a plugin. Make it the default export of the source. Throws if an option is unknown or invalid. */
-export function plugin(options: PluginOptions): Plugin {
-  checkPlugin(options);
-  return options;
-}

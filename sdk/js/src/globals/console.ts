@@ -82,6 +82,3 @@ export const console = {
     if (!condition) err("Assertion failed", ...values);
   },
 };
-
-/** `console` with the timers, which the build inserts where a source names them. */
-export type Console = typeof console & typeof import("./console-time.ts");

@@ -1,6 +1,6 @@
-// `node:fs/promises`, over `node:fs`. The host's file functions are synchronous, so waiting gains nothing.
+// `node:fs/promises`, over the synchronous functions of `node:fs`: the host has no others, so waiting gains nothing.
 
-import * as fs from "./fs.ts";
+import * as fs from "./fs-sync.ts";
 
 /* @__NO_SIDE_EFFECTS__ */
 function promised<A extends unknown[], T>(act: (...input: A) => T): (...input: A) => Promise<T> {
