@@ -16,13 +16,15 @@
         return f"Hello, {name}!"
 """
 
-from .context import Call, Context, Directory, Level
+from .call import Call, Level
+from .context import Context, Directory
 from .failures import Cancelled, DefinitionError, Denied, Failed, Failure, InvalidArguments, Unavailable
 from .generate import GeneratedCall, GeneratedTool
 from .handles import Client, Response, Service, Store, Writer
 from .hints import Field
 from .outputs import File, Image, Part, Success
-from .plugin import Permission, Plugin, Tool
+from .permissions import Permission
+from .plugin import Plugin, Tool
 from .prepare import Availability, Caller, Hidden, Narrowed, Preparation, Preparing
 from .programs import (
     Chunk,

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .host import RunEvent
-from .programs import Exit, Exited, ExitReport, Launch, Stopped, StreamName
+from .programs import Exit, Exited, ExitReport, Launch, RunEvent, Stopped, StreamName
 
 # Number of bytes of a played program that arrive at once: few, so that even a short output arrives in pieces.
 CHUNK_BYTES = 1024

@@ -15,11 +15,10 @@ import time
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-if TYPE_CHECKING:
-    from .host import Host
+from .call import Call
 
 # Maximum age of a lock in seconds: the longest call that a host allows, with a margin. An older lock was left behind.
 _CALL_SECONDS_MAX = 3600 + 600
@@ -37,6 +36,14 @@ _COMMIT = re.compile(r"\s*(?:commit|end)\b", re.IGNORECASE)
 _OWN_WAY = {"vfs", "nolock", "immutable"}
 
 
+class GrantedFiles(Protocol):
+    """Knows the running call and the files that it may use."""
+
+    def call(self) -> Call: ...
+    def is_granted(self, path: str) -> bool: ...
+    def may_write(self, path: str) -> bool: ...
+
+
 @dataclass
 class _Lock:
     """A lock that this call holds."""
@@ -46,12 +53,12 @@ class _Lock:
     connections: list[weakref.ref[Any]] = field(default_factory=list)
 
 
-_host: Host | None = None
+_host: GrantedFiles | None = None
 _locks: dict[str, _Lock] = {}
 
 
 @contextlib.contextmanager
-def during(host: Host) -> Iterator[None]:
+def during(host: GrantedFiles) -> Iterator[None]:
     """Guards the databases of one call. At its end, closes the connections that the tool left open."""
     global _host
     before, _host = _host, host

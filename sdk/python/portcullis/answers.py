@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Any
 
 from . import _sqlite, values
-from .context import Context, Level
+from .call import Level
+from .context import Context
 from .failures import Failed, Failure
 from .generate import GeneratedCall, GeneratedTool
 from .handles import Writer

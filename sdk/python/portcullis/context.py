@@ -2,53 +2,23 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from . import _sqlite
+from .call import Call as Call
+from .call import Level as Level
 from .failures import Cancelled
 from .handles import Client, Service, Store, Writer
+from .host import Host
+from .outputs import File, Image
+from .permissions import Permission
 from .programs import Program
 from .toolset import Toolset
 
-if TYPE_CHECKING:
-    from .host import Host
-    from .outputs import File, Image
-    from .plugin import Permission
-
 Directory: TypeAlias = Path
 """The path of a granted directory for Python's own file functions."""
-
-
-class Level(enum.IntEnum):
-    """The level of a log line. The numbers are those of the module `logging`."""
-
-    TRACE = 5
-    DEBUG = 10
-    INFO = 20
-    WARN = 30
-    ERROR = 40
-    CRITICAL = 50
-
-
-@dataclass(frozen=True)
-class Call:
-    """Who asked for the call.
-
-    Attributes:
-        id: Unique to this call.
-        session: Shared by the calls of one conversation.
-        message: The message that asked for the call, if the caller named it.
-        agent: The agent that asked, if the caller named it.
-    """
-
-    id: str
-    session: str
-    message: str | None = None
-    agent: str | None = None
 
 
 class Context:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from .context import Context
-    from .plugin import Permission
+from .context import Context
+from .permissions import Permission
 
 Hint: TypeAlias = Literal["read_only", "destructive", "idempotent", "open_world", "sequential"]
 """What an author claims about a tool."""
@@ -54,7 +53,7 @@ class GeneratedCall:
     context: Context
 
 
-Generate: TypeAlias = "Callable[[Context], Sequence[GeneratedTool]]"
+Generate: TypeAlias = Callable[[Context], Sequence[GeneratedTool]]
 """Makes tools."""
 RunGenerated: TypeAlias = Callable[[GeneratedCall], Any]
 """Runs a call of a tool that the generator made."""

@@ -6,16 +6,23 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from . import values
 from .failures import Failed
 
-if TYPE_CHECKING:
-    from .host import Bucket, Gate, Line, Text
-
 # Default maximum of a response: large enough for texts for a model, small compared with the memory of a call.
 RESPONSE_BYTES_MAX = 4 * 1024 * 1024
+
+
+class Bucket(Protocol):
+    """The handle behind a store."""
+
+    def get(self, key: str) -> bytes | None: ...
+    def set(self, key: str, value: bytes) -> None: ...
+    def delete(self, key: str) -> None: ...
+    def exists(self, key: str) -> bool: ...
+    def keys(self, cursor: int | None) -> tuple[list[str], int | None]: ...
 
 
 class Store:
@@ -88,6 +95,24 @@ class Response:
             raise Failed(f"{self.url}: the response is not JSON: {error}") from error
 
 
+class Reply(Protocol):
+    """The answer of an HTTP server, while its body is arriving."""
+
+    status: int
+    headers: list[tuple[str, str]]
+
+    def read(self) -> bytes: ...
+
+
+class Gate(Protocol):
+    """The handle behind an HTTP client."""
+
+    def send(
+        self, method: str, url: str, headers: list[tuple[str, str]], body: bytes | None, timeout: float | None
+    ) -> Reply: ...
+    def has_secret(self) -> bool: ...
+
+
 class Client:
     """Sends HTTP requests to what the policy names. `urllib.request` works too, but has less detailed errors."""
 
@@ -144,6 +169,12 @@ class Client:
         return self._gate.has_secret()
 
 
+class Line(Protocol):
+    """The handle behind a service."""
+
+    def call(self, method: str, text: str) -> str: ...
+
+
 class Service:
     """A service of the application that embeds the host."""
 
@@ -157,6 +188,12 @@ class Service:
             Failed: The application refused, with its text.
         """
         return json.loads(self._line.call(method, values.dumps(argument)))
+
+
+class Text(Protocol):
+    """The beginning of the call's text answer, while it is written."""
+
+    def write(self, data: bytes) -> None: ...
 
 
 class Writer(io.TextIOBase):

@@ -13,12 +13,11 @@ from .context import Context
 from .failures import DefinitionError, InvalidArguments
 from .generate import Generate, RunGenerated
 from .outputs import File, Image, Success
+from .permissions import Permission as Permission
 from .prepare import Prepare
 from .review import Review, Verdict
 from .toolset import ToolAnswer
 
-Permission: TypeAlias = Literal["read", "write", "execute", "network"]
-"""A permission that a tool may use."""
 Kind: TypeAlias = Literal["directory", "http", "store", "service", "process", "tools"]
 """The kind of handle behind a key."""
 Reviewer: TypeAlias = Callable[[Review], Verdict]

@@ -8,13 +8,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from .failures import Cancelled
 from .values import sendable
-
-if TYPE_CHECKING:
-    from .host import Host, ProgramHandle, RunEvent, RunHandle
 
 # Default maximum of what `Program.run` keeps of each stream: large enough for a model, small compared with the memory
 # of a call.
@@ -27,6 +24,8 @@ CANCELLATION_SECONDS = 0.05
 
 StreamName: TypeAlias = Literal["stdout", "stderr"]
 """One of the two streams that a program writes."""
+RunEvent: TypeAlias = Literal["stdin", "stdout", "stderr", "end"]
+"""What a wait can be for: stdin accepts more, a stream has more, the program has ended."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +170,42 @@ class ProgramOutput:
         return self.stderr.decode(errors="replace")
 
 
+class RunHandle(Protocol):
+    """The handle behind a running program. Only `wait` waits."""
+
+    def write_stdin(self, data: memoryview) -> int | None:
+        """Writes as much as the program accepts now. Returns the number of bytes; None if it has closed its stdin."""
+
+    def end_stdin(self) -> bool:
+        """Ends the input. Returns False while the program does not have all bytes: then call it again later."""
+
+    def read(self, stream: StreamName, size: int) -> bytes | None:
+        """Returns what has arrived; None at the end."""
+
+    def wait(self, events: Sequence[RunEvent], timeout: float | None) -> bool:
+        """Waits until one of the events may have happened. Returns False if the timeout came first."""
+
+    def report(self) -> ExitReport | None: ...
+    def kill(self) -> None: ...
+    def close(self) -> None: ...
+
+
+class ProgramHandle(Protocol):
+    """The handle behind a program."""
+
+    def start(self, launch: Launch) -> RunHandle: ...
+
+
+class Cancellation(Protocol):
+    """Knows whether the caller has cancelled the call."""
+
+    def is_cancelled(self) -> bool: ...
+
+
 class Program:
     """A program that the policy binds to a key. Nothing runs before `run` or `start`."""
 
-    def __init__(self, handle: ProgramHandle, host: Host) -> None:
+    def __init__(self, handle: ProgramHandle, host: Cancellation) -> None:
         self._handle = handle
         self._host = host
 
@@ -250,7 +281,7 @@ class Running:
     stream that nothing reads. The end of the `with` block ends the program and everything that it started.
     """
 
-    def __init__(self, handle: RunHandle, stdin: bytes, host: Host) -> None:
+    def __init__(self, handle: RunHandle, stdin: bytes, host: Cancellation) -> None:
         self._handle = handle
         self._host = host
         self._feed = _ProgramFeed(handle, stdin)

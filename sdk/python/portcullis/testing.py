@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 from . import _sqlite, answers, values
 from ._played_program import Execution, ProgramHandle, Started
 from ._played_toolset import ToolsetHandle
-from .context import Call, Level
+from .call import Call, Level
 from .failures import Denied, Failed, Unavailable
 from .generate import GeneratedTool
 from .outputs import File, Image, Part
-from .plugin import Permission, Plugin
+from .permissions import Permission
+from .plugin import Plugin
 from .prepare import Caller, Preparation
 from .programs import Launch
 from .review import Verdict

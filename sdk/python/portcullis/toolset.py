@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from . import _sqlite, values
 from .failures import Failure
 from .outputs import Success
+from .permissions import Permission
 from .values import sendable
-
-if TYPE_CHECKING:
-    from .host import ToolsetHandle
-    from .plugin import Permission
 
 # Default maximum of results of a search: what a model or an author reads at once.
 RESULTS_MAX = 10
@@ -104,6 +101,18 @@ PLANNED_CALLS_MAX = 100
 """Maximum number of calls that `foresee` and `approve` take at once. It is the host's limit."""
 
 _Summaries: TypeAlias = list[ToolSummary]
+
+
+class ToolsetHandle(Protocol):
+    """The handle behind a set of tools. Arguments are JSON objects."""
+
+    def list(self) -> _Summaries: ...
+    def search(self, query: str, limit: int) -> _Summaries: ...
+    def definition(self, tool: str) -> CallableTool | None: ...
+    def call(self, tool: str, arguments: str) -> ToolAnswer: ...
+    def call_all(self, calls: Sequence[tuple[str, str]]) -> Answers: ...
+    def foresee(self, calls: Sequence[tuple[str, str]]) -> Outlooks: ...
+    def approve(self, calls: Sequence[tuple[str, str]]) -> Approvals: ...
 
 
 class Toolset:

@@ -17,7 +17,7 @@ from wit_world.imports import (
 from wit_world.imports import portcullis_tool_types as contract
 
 from .. import values
-from ..context import Call, Level
+from ..call import Call, Level
 from ..failures import Denied, Failed, Failure, Unavailable
 from ..outputs import File, Image
 from ..values import sendable

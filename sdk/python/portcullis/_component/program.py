@@ -8,7 +8,6 @@ from componentize_py_types import Err
 from wit_world.imports import monotonic_clock, poll, programs, streams
 
 from ..failures import Failed
-from ..host import RunEvent
 from ..programs import (
     Destination,
     Exit,
@@ -17,6 +16,7 @@ from ..programs import (
     Launch,
     Missing,
     ReadableDirectory,
+    RunEvent,
     Signaled,
     Stopped,
     StreamName,

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from ..context import Level
+from ..call import Level
 from .host import ComponentHost
 
 

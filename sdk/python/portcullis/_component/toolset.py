@@ -10,7 +10,7 @@ from wit_world.imports import tools
 from .. import values
 from ..failures import Cancelled, Denied, Failed, Failure, InvalidArguments, Unavailable
 from ..outputs import File, Image, Part
-from ..plugin import Permission
+from ..permissions import Permission
 from ..toolset import Answers, Approvals, CallableTool, Outlook, Outlooks, ToolAnswer, ToolSummary
 
 _Summaries: typing.TypeAlias = list[ToolSummary]
