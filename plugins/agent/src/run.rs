@@ -41,9 +41,9 @@ pub(crate) struct TaskBudget {
     money: Option<String>,
 }
 
-/// Gives a task to a sub-agent: another model, which calls tools and answers with the result. Use it for a task with
-/// many steps whose steps you do not need to see. It sees only `task`, so write all that it must know. If its budget
-/// ends, the answer has what it said last, and says that it is not finished.
+/// Gives a task to a sub-agent: another model, which calls tools and returns the result. Use it for a task with many
+/// steps that you do not need to see. It sees only `task`, so include everything that it must know. If its budget ends
+/// first, the answer has its last text, and says that the task is not finished.
 #[tool(destructive, open_world, requires(network), title = "Run a sub-agent")]
 pub(crate) fn run(arguments: Task, context: &Context) -> Result<Success<String>, Failure> {
     let settings = Settings::of(|key| context.setting(key))?;

@@ -11,7 +11,7 @@ pub(crate) struct Get {
     key: String,
 }
 
-/// Shows the note that was kept under a key, unchanged. If the key does not exist, the error suggests similar keys.
+/// Returns the note under a key, unchanged. If the key does not exist, the error suggests similar keys.
 #[tool(read_only, idempotent, requires(read), title = "Get a note")]
 pub(crate) fn get(arguments: Get, context: &Context) -> Result<Success<String>, Failure> {
     let key = arguments.key;

@@ -22,8 +22,8 @@ fn one() -> u64 {
     1
 }
 
-/// Adds to the whole number that is the note under a key, in one step, and returns the sum. A note that does not exist
-/// counts as 0. Use this to count: if you get a note and set it again, you overwrite what others set in between.
+/// Adds to a note that is a whole number, in one step, and returns the sum. A note that does not exist counts as 0. Use
+/// this to count: if you get a note and set it again, you overwrite what others set in between.
 #[tool(destructive, requires(write), title = "Count in a note")]
 pub(crate) fn increment(arguments: Increment, context: &Context) -> Result<Success<String>, Failure> {
     let Increment { key, by } = arguments;

@@ -13,8 +13,8 @@ pub(crate) struct Set {
     value: String,
 }
 
-/// Keeps a note under a key, so that later calls can get it. A note that is already there is replaced: to add to one,
-/// get it first. Keep what is worth knowing next time, in a few lines.
+/// Saves a note under a key, so that later calls can read it. A note that exists is replaced: to add to it, get it
+/// first. Save what is worth knowing next time, in a few lines.
 #[tool(destructive, idempotent, requires(write), title = "Keep a note")]
 pub(crate) fn set(arguments: Set, context: &Context) -> Result<Success<String>, Failure> {
     let Set { key, value } = arguments;

@@ -1,4 +1,4 @@
-//! The todo plugin: one list of what is to be done, kept in a store between calls.
+//! The todo plugin: one to-do list, kept in a store between calls.
 //!
 //! One file per tool; below them `list`: validates, stores and formats a list.
 
@@ -11,7 +11,7 @@ use portcullis_sdk::prelude::*;
 
 plugin! {
     name: "todo",
-    description: "Keeps one list of what is to be done.",
+    description: "Keeps a to-do list.",
     tools: [write::write, read::read],
     dependencies: [store "items": "the list itself"],
 }

@@ -4,7 +4,7 @@ use portcullis_sdk::prelude::*;
 
 use crate::list::List;
 
-/// Shows the list of what is to be done: `[ ]` is pending, `[>]` in progress, `[x]` completed.
+/// Shows the to-do list: `[ ]` is pending, `[>]` in progress, `[x]` completed.
 #[tool(read_only, idempotent, requires(read), title = "Read the list")]
 pub(crate) fn read(context: &Context) -> Result<Success<String>, Failure> {
     let list = List::kept(&context.store("items")?)?;

@@ -11,9 +11,9 @@ pub(crate) struct Write {
     items: Vec<Item>,
 }
 
-/// Writes the whole list of what is to be done, in place of the one before, and shows it. Use it to plan work of
-/// several steps: set one item to in_progress before working on it, to completed as soon as it is done, and add what
-/// turns up. Always pass all items: the list keeps no others.
+/// Replaces the whole to-do list, and shows it. Use it to plan work of several steps: set one item to in_progress
+/// before you work on it, and to completed as soon as it is done. Add items that turn up. Always pass all items: an
+/// item that you leave out is deleted.
 #[tool(idempotent, sequential, requires(write), title = "Write the list")]
 pub(crate) fn write(arguments: Write, context: &Context) -> Result<Success<String>, Failure> {
     let list = List::new(arguments.items)?;
