@@ -1,6 +1,7 @@
 //! The maximum duration of a request, whatever the server does and the guest asks for. N25.
 
-use crate::network::lab::{Grant, Lab, answered, failed, to, with};
+use crate::network::lab::{Grant, Lab, Plan, answered, failed, to, with};
+use portcullis::{Code, LimitKind};
 use portcullis_tests::net::{Behaviour, Server};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -122,4 +123,19 @@ async fn n25_a_quick_answer_arrives() {
         let wish = json!({ "connect": time, "first_byte": time, "between_bytes": time });
         answered(&lab.one(with(to("good.test", &server, "/"), &wish)).await, 200);
     }
+}
+
+/// The server may have acted on a request without a body, although it has not answered.
+#[tokio::test]
+async fn n25_a_call_that_ends_first_names_the_request_that_it_has_sent() {
+    let server = Server::plain(Behaviour::Silent);
+    let plan = Plan::new().await.grant("api", Grant::to(&["good.test"], &server)).limits("time = \"1 s\"");
+    let lab = plan.open().await;
+    lab.dns.point("good.test", &["127.0.0.1"]);
+    let delete = with(to("good.test", &server, "/orders/7"), &json!({ "method": "DELETE" }));
+    let refused = with(to("evil.test", &server, "/"), &json!({}));
+    let reply = lab.call("courier.send", &json!({ "errands": [refused, delete] })).await;
+    assert_eq!(reply.code, Code::Limit(LimitKind::Time), "{}", reply.message);
+    let sent = format!("Side effects before it ended: sent 1 request to good.test:{}.", server.port());
+    assert!(reply.message.contains(&sent), "{}", reply.message);
 }

@@ -63,11 +63,10 @@ fn files(effects: &Effects) -> Vec<String> {
     done
 }
 
-/// Lists the requests that were sent, by host.
+/// Lists the requests that a server may have received, by host.
 fn requests(traffic: &Traffic) -> Vec<String> {
     let mut hosts: BTreeMap<&str, u64> = BTreeMap::new();
-    let sent = traffic.exchanges.iter().filter(|exchange| exchange.status.is_some() || exchange.sent_bytes > 0);
-    for exchange in sent {
+    for exchange in traffic.exchanges.iter().filter(|exchange| exchange.is_sent) {
         *hosts.entry(host(&exchange.url)).or_default() += 1;
     }
     let others: u64 = hosts.values().skip(HOSTS_TOLD_MAX).sum::<u64>() + traffic.more;
@@ -96,16 +95,16 @@ mod tests {
     use super::*;
     use portcullis_sandbox::Exchange;
 
-    fn exchange(url: &str, status: Option<u16>) -> Exchange {
-        let (method, error) = ("GET".to_owned(), None);
-        Exchange { method, url: url.to_owned(), status, error, sent_bytes: 0, received_bytes: 0 }
+    fn exchange(url: &str, is_sent: bool) -> Exchange {
+        let (method, status, error) = ("GET".to_owned(), None, None);
+        Exchange { method, url: url.to_owned(), status, error, is_sent, sent_bytes: 0, received_bytes: 0 }
     }
 
     #[test]
     fn side_effects_are_listed_in_one_sentence() {
         let effects = Effects { created: 2, written_bytes: 1024, ..Effects::default() };
-        let one = exchange("https://api.test/x?y", Some(200));
-        let refused = exchange("https://no.test/", None);
+        let one = exchange("https://api.test/x?y", true);
+        let refused = exchange("https://no.test/", false);
         let traffic = Traffic { exchanges: vec![one, refused], more: 0, redactions: 0 };
         let told = told(&effects, &traffic).unwrap();
         let expected =

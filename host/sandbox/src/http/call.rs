@@ -84,6 +84,7 @@ impl NetworkCall {
             url: bounded(url),
             status: None,
             error: None,
+            is_sent: false,
             sent_bytes: 0,
             received_bytes: 0,
         });
@@ -254,6 +255,11 @@ pub(super) struct Record {
 impl Record {
     pub(super) fn call(&self) -> &Arc<NetworkCall> {
         &self.call
+    }
+
+    /// Notes that the server may receive the request from now on.
+    pub(super) fn sending(&self) {
+        self.change(|exchange| exchange.is_sent = true);
     }
 
     pub(super) fn status(&self, status: u16) {

@@ -4,7 +4,7 @@
 //! DNS lookup.
 
 use super::body::{BodyReading, RequestBody, ResponseBody};
-use super::call::NetworkCall;
+use super::call::{NetworkCall, Record};
 use super::client::Client;
 use super::decode::Decoder;
 use super::error::{HttpFailure, RequestRefusal};
@@ -67,16 +67,16 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
     let connection = Connection::new(stream, timing.deadline, slot, &record)?;
     let stream = connection.socket();
     let sent = match destination.scheme() {
-        Scheme::Http => send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await,
+        Scheme::Http => send_http1(head.plain(&destination, body)?, stream, &connection, &timing, &record).await,
         Scheme::Https => {
             let config = client.tls().ok_or_else(|| HttpFailure::Tls("this host does not support TLS".to_owned()))?;
             let handshake = tls::encrypt(&config, destination.host(), stream);
             let stream =
                 timeout_at(timing.end(timing.connect), handshake).await.map_err(|_| HttpFailure::ConnectTimeout)??;
             if stream.get_ref().1.alpn_protocol() == Some(b"h2") {
-                send_http2(head.framed(&destination, body)?, stream, &connection, &timing).await
+                send_http2(head.framed(&destination, body)?, stream, &connection, &timing, &record).await
             } else {
-                send_http1(head.plain(&destination, body)?, stream, &connection, &timing).await
+                send_http1(head.plain(&destination, body)?, stream, &connection, &timing, &record).await
             }
         }
     };
@@ -214,6 +214,7 @@ async fn send_http1<S>(
     stream: S,
     connection: &Connection,
     timing: &Timing,
+    record: &Record,
 ) -> Result<Response<Incoming>, HttpFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -223,6 +224,7 @@ where
     let handshake = builder.handshake(TokioIo::new(stream)).await;
     let (mut sender, task) = handshake.map_err(|error| HttpFailure::from_hyper(&error))?;
     connection.spawner().execute(task);
+    record.sending();
     first_byte(timing, sender.send_request(request)).await
 }
 
@@ -231,6 +233,7 @@ async fn send_http2<S>(
     stream: S,
     connection: &Connection,
     timing: &Timing,
+    record: &Record,
 ) -> Result<Response<Incoming>, HttpFailure>
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -245,6 +248,7 @@ where
     let handshake = builder.handshake(TokioIo::new(stream)).await;
     let (mut sender, task) = handshake.map_err(|error| HttpFailure::from_hyper(&error))?;
     connection.spawner().execute(task);
+    record.sending();
     first_byte(timing, sender.send_request(request)).await
 }
 

@@ -102,6 +102,8 @@ pub struct Exchange {
     pub status: Option<u16>,
     /// Why there is no response, or an incomplete one.
     pub error: Option<String>,
+    /// Whether the host began to send it. The server may have acted on it, even if there is no response.
+    pub is_sent: bool,
     /// Bytes of the request's body.
     pub sent_bytes: u64,
     /// Bytes of the response's body, decoded.
