@@ -13,8 +13,9 @@ use portcullis_definitions::manifest::{Output, Part};
 use serde_json::{Value, json};
 
 /// What replaces the beginning of a result's line in the text of a tool. So no result can pass for that of another
-/// call.
-const FOREIGN_RESULT: &str = "[Portcullis : result ";
+/// call. It has the same length, because the text is already cut to its share.
+const FOREIGN_RESULT: &str = "[Portcullis; result ";
+const _: () = assert!(FOREIGN_RESULT.len() == RESULT.len());
 
 /// A part of a result.
 struct ResultPart {
