@@ -88,16 +88,18 @@ impl Approvals {
     pub(super) fn flush(&self) -> Result<(), ApprovalError> {
         loop {
             let flushed = self.shared.ledger.change(Durable::Process, |change| {
-                let rows = change.posted()?;
-                for row in &rows {
-                    let written = kind_of(&row.kind).map(|kind| self.shared.audit.append(kind, None::<&()>, &row.body));
-                    if let Some(Err(error)) = written {
+                let mut flushed = false;
+                for row in &change.posted()? {
+                    // A newer version that shares this ledger has posted it, and writes it itself.
+                    let Some(kind) = kind_of(&row.kind) else { continue };
+                    if let Err(error) = self.shared.audit.append(kind, None::<&()>, &row.body) {
                         // The earlier entries were written, and are committed as written.
                         return Ok(Err(ApprovalError::Unrecorded(error)));
                     }
                     change.unpost(row.position)?;
+                    flushed = true;
                 }
-                Ok::<_, ApprovalError>(Ok(!rows.is_empty()))
+                Ok::<_, ApprovalError>(Ok(flushed))
             })??;
             if !flushed {
                 return Ok(());
