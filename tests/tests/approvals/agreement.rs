@@ -2,7 +2,7 @@
 //! writes. G08.
 
 use crate::approvals::child::{Child, Order};
-use crate::approvals::desk::{Desk, alone, left_behind, mark};
+use crate::approvals::desk::{ASK, Desk, GRANT, alone, left_behind, mark, policy_with};
 use crate::approvals::people::{Person, no};
 use crate::approvals::unavailable::{allow_writes, refuse_writes};
 use portcullis::approvals::{ApprovalError, Status};
@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 use std::fs::{self, File};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Makes the commit of every transaction that writes to a table fail. Nothing in the transaction itself fails.
 fn refuse_commits(desk: &Desk, table: &str) {
@@ -122,28 +123,52 @@ fn an_approval_whose_commit_fails_is_withdrawn_in_the_audit_log() {
     desk.verifies();
 }
 
-#[test]
-fn an_approval_that_was_never_committed_is_withdrawn_after_a_kill() {
-    let desk = Desk::new();
-    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+/// Approves a request in a process that is killed between the audit entry and the commit.
+fn announce_without_commit(desk: &Desk, id: &str) {
     let (log, head) = (desk.site.state().join("audit.jsonl"), desk.site.state().join("audit.head"));
     let before = fs::read(&head).unwrap();
-    refuse_commits(&desk, "question");
-    assert!(desk.approvals().answer(&id, &Answer::Yes).block_on().is_err());
-    allow_commits(&desk, "question");
+    refuse_commits(desk, "question");
+    assert!(desk.approvals().answer(id, &Answer::Yes).block_on().is_err());
+    allow_commits(desk, "question");
     // A process that is killed before the commit does not write the withdrawing entry.
     let whole = fs::read_to_string(&log).unwrap();
     let (announced, undone) = whole.trim_end().rsplit_once('\n').unwrap();
     assert!(undone.contains(r#""kind":"undone""#), "{undone}");
     fs::write(&log, format!("{announced}\n")).unwrap();
     fs::write(&head, before).unwrap();
+}
+
+/// Opens the state directory twice, and asserts that the newest answer in the audit log is withdrawn once.
+#[track_caller]
+fn is_withdrawn_once(desk: &Desk, id: &str, status: Status) {
     for _ in 0..2 {
-        assert_eq!(desk.approvals().question(&id).block_on().unwrap().status, Status::Pending);
-        let undone = entries(&desk, "undone");
+        assert_eq!(desk.approvals().question(id).block_on().unwrap().status, status);
+        let undone = entries(desk, "undone");
         assert_eq!(undone.len(), 1, "{undone:?}");
-        assert_eq!(undone[0]["entry"], entries(&desk, "answer").last().unwrap()["seq"]);
+        assert_eq!(undone[0]["entry"], entries(desk, "answer").last().unwrap()["seq"]);
     }
     desk.verifies();
+}
+
+#[test]
+fn an_approval_that_was_never_committed_is_withdrawn_after_a_kill() {
+    let desk = Desk::new();
+    let id = alone(async { left_behind(&desk.headless().await, mark(1)).await });
+    announce_without_commit(&desk, &id);
+    is_withdrawn_once(&desk, &id, Status::Pending);
+}
+
+/// When the next process opens the ledger, it settles expired requests, too.
+#[test]
+fn an_approval_that_was_never_committed_is_withdrawn_after_its_request_has_expired() {
+    let desk = Desk::new();
+    let policy = policy_with("repeats = 9\npending-time = \"5 s\"", GRANT, ASK);
+    let id = alone(async { left_behind(&desk.unattended(&policy).await, mark(1)).await });
+    let expires_at = desk.approvals().question(&id).block_on().unwrap().expires_at;
+    announce_without_commit(&desk, &id);
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    eventually("the end of the request", || (expires_at.as_millisecond() as u128 <= now()).then_some(()));
+    is_withdrawn_once(&desk, &id, Status::Expired);
 }
 
 #[test]

@@ -12,6 +12,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io;
 
+/// The answers that grant a right. Each is announced in the log before it takes effect.
+const GRANTING_ANSWERS: [&str; 5] = ["yes", "session", "always", "part", "remembered"];
+
 /// A call with a decision and without an outcome.
 #[derive(Clone)]
 struct UnfinishedCall {
@@ -137,9 +140,7 @@ impl AuditWriter {
             }
             let bytes = scan.unfinished.values().map(|call| call.at).min();
             let bytes = bytes.map_or_else(|| Ok(files.end(self.chain())?.bytes), Ok::<_, AuditError>)?;
-            let announced = std::mem::take(&mut scan.announced).into_iter();
-            let announced = announced.map(|(entry, question)| Announced { entry, question }).collect();
-            Ok(SettledScan { announced, bytes })
+            Ok(SettledScan { announced: scan.announced(), bytes })
         })
         .map_err(E::from)
     }
@@ -164,6 +165,11 @@ impl LogScan {
     /// Returns the newest generation of the ledger that a line names, or zero.
     pub fn ledger(&self) -> u64 {
         self.scan.ledger
+    }
+
+    /// Returns the announced answers that were not taken back.
+    pub fn announced(&self) -> Vec<Announced> {
+        self.scan.announced()
     }
 }
 
@@ -196,7 +202,7 @@ impl Scan {
         } else if line.kind == Kind::Outcome.as_str() {
             self.unfinished.remove(&call);
         } else if line.kind == Kind::Answer.as_str()
-            && matches!(line.answer.as_deref(), Some("yes" | "session" | "always" | "remembered"))
+            && line.answer.is_some_and(|answer| GRANTING_ANSWERS.contains(&answer.as_str()))
         {
             if let Some(unfinished) = self.unfinished.get_mut(&call) {
                 unfinished.may_have_run = true;
@@ -205,6 +211,11 @@ impl Scan {
                 self.announced.insert(line.seq, question);
             }
         }
+    }
+
+    fn announced(&self) -> Vec<Announced> {
+        let announced = self.announced.iter();
+        announced.map(|(entry, question)| Announced { entry: *entry, question: question.clone() }).collect()
     }
 
     /// Returns the unfinished calls of processes that have ended.
@@ -232,5 +243,28 @@ impl UnfinishedCall {
             }
         };
         LossLine { call: &self.call, tool: &self.tool, outcome, code, detail }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_grants_something_is_announced() {
+        let announced = |answer: &str| {
+            let line = serde_json::json!({
+                "seq": 7, "kind": Kind::Answer.as_str(), "call": "c", "question": "q", "answer": answer,
+            });
+            let mut scan = Scan::default();
+            scan.take(serde_json::from_value(line).unwrap(), 0);
+            scan.announced().len()
+        };
+        for answer in ["yes", "session", "always", "part", "remembered"] {
+            assert_eq!(announced(answer), 1, "{answer}");
+        }
+        for answer in ["no", "expired", "ask", "refuse"] {
+            assert_eq!(announced(answer), 0, "{answer}");
+        }
     }
 }

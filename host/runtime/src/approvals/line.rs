@@ -43,7 +43,8 @@ pub(crate) struct AnswerLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<&'a str>,
     pub(crate) subject: String,
-    /// `yes`, `session`, `always`, `no`, `expired`, or `remembered`.
+    /// An approver's `yes`, `session`, `always`, `part` or `no`; `remembered` or `expired`; or `ask` or `refuse` of the
+    /// plugin's review.
     pub(crate) answer: &'a str,
     /// What a remembered approval covers.
     #[serde(skip_serializing_if = "Option::is_none")]

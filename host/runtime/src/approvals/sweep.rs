@@ -36,6 +36,11 @@ impl Approvals {
         readable(self.check_rollback(scan.as_ref().map_or(0, LogScan::ledger)))?;
         // If the log cannot be written, the outbox keeps the entries of a dead process.
         readable(self.flush())?;
+        if let Some(scan) = &scan {
+            // Before the sweep: it settles expired requests, and a settled one no longer shows that its announced answer
+            // was never committed.
+            self.undo_announced(&scan.announced())?;
+        }
         self.sweep()?;
         scan.map_or(Ok(()), |scan| self.settle_calls(scan))
     }
