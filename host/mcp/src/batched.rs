@@ -24,6 +24,7 @@ pub(crate) fn calls_of(params: &CallToolRequestParams) -> u32 {
     let arguments = params.arguments.as_ref();
     let calls = match short_name(&params.name) {
         Some(ShortName::Call) => {
+            // Otherwise a batch inside of `tools__call` would count as one call, whatever its size.
             let named = arguments.and_then(|arguments| arguments.get("name")).and_then(Value::as_str);
             let inner = arguments.and_then(|arguments| arguments.get("arguments"));
             named.filter(|name| is_batch(name)).and_then(|_| inner?.get(CALLS))

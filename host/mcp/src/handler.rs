@@ -87,6 +87,7 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
+        // The listing comes last, so that it has every plugin whose offer is known.
         let offered = offered::of(self, &cx).await;
         tools::list(&self.listing(), &offered, cursor.as_deref(), is_legacy(&cx))
     }

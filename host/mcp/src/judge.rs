@@ -106,6 +106,7 @@ fn tool_call(members: &mut Map<String, Value>) -> Option<ClientRequest> {
         "arguments" | "_meta" => value.is_object(),
         _ => false,
     });
+    // Nothing was taken before this, so a message that is not plain stays whole for the library.
     let Some(Value::String(name)) = params.get_mut("name").filter(|_| is_plain).map(Value::take) else { return None };
     let mut call = CallToolRequestParams::new(name);
     call.arguments = taken(params, "arguments");

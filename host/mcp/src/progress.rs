@@ -60,6 +60,7 @@ impl LastProgress {
             Some(fraction) => rounded(f64::from(fraction) * WHOLE, PERCENT_DECIMALS),
             None => rounded(self.value + (WHOLE - self.value).powi(2) * SIGN_OF_LIFE, STEP_DECIMALS),
         };
+        // Nothing was sent before a first report of zero, so it is sent although it is not larger.
         let further = value > self.value || (!self.measured && self.value == 0.0);
         further.then_some(Self { value, measured: self.measured || fraction.is_some() })
     }
@@ -107,6 +108,7 @@ impl Voice {
 
 /// Returns the text as one line of bounded length.
 fn line(text: &str) -> String {
+    // Truncated before, so that a long text is not encoded in full, and after, because encoding lengthens it.
     let mut line = OneLine(&text[..text.floor_char_boundary(MESSAGE_BYTES_MAX)]).to_string();
     line.truncate(line.floor_char_boundary(MESSAGE_BYTES_MAX));
     line

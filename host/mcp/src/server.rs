@@ -64,6 +64,7 @@ impl Server {
                 Session::OfClient { pipes, http }
             }
         };
+        // An unknown toolset would offer no tool to any client, so the server does not start with one.
         if let Some(toolset) = &options.toolset {
             host.policy().toolset(toolset)?;
         }

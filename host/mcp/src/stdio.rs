@@ -54,6 +54,7 @@ pub async fn serve_stdio_until(server: Server, stop: impl Future<Output = ()>) -
         stop.await;
         stopping.begin();
         farewell.say().await;
+        // The session now ends by itself, and `served` returns how.
         pending::<Infallible>().await
     };
     let ended = tokio::select! {

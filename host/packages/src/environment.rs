@@ -55,6 +55,7 @@ impl ToolEnvironment {
     pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
         #[expect(clippy::disallowed_methods, reason = "what the user's own Node.js would read")]
         let inherited = || std::env::var_os(name);
+        // The last change of a variable counts, as in `Command::envs`.
         let changed = self.changes.iter().rev().find(|(changed, _)| changed == name);
         changed.map(|(_, value)| value.clone()).or_else(inherited)
     }

@@ -49,6 +49,7 @@ fn seal(
     let files = tree::hash_files(work.tree(), &listing.files).map_err(refused)?;
     tree::make_read_only(work.tree(), &listing).map_err(refused)?;
     let ResolvedPackage { mut dependencies, mut programs } = resolved;
+    // The tree hash covers both lists, so their order must not depend on the tool.
     dependencies.sort();
     programs.sort();
     let contents = Contents {

@@ -107,6 +107,7 @@ impl Manifest {
         if file.format != FORMAT {
             return Err(ManifestError::Format(file.format));
         }
+        // The hash is over the parsed contents. Their types refuse unknown fields, which it would not cover.
         let manifest = Self::new(file.package)?;
         match manifest.tree_hash == file.tree_sha256 {
             true => Ok(manifest),

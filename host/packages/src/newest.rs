@@ -29,6 +29,7 @@ impl PackageStore {
         let none = || PackageError::NoVersion { requirement: requirement.clone() };
         // Any version makes a specification whose name is checked, so that the tools read it as nothing else.
         let name = PackageSpec::new(kind, name, "1.0.0").map_err(|_| none())?.name().to_owned();
+        // Without `:` and `/`, npm reads the range neither as a URL nor as a repository.
         let is_range =
             |range: &str| range.bytes().all(|byte| byte.is_ascii_alphanumeric() || RANGE_CHARACTERS.contains(&byte));
         if !range.is_none_or(is_range) {

@@ -75,6 +75,7 @@ pub(crate) fn install(runner: &ToolRunner, spec: &PackageSpec) -> Result<Resolve
 
     runner.run(Tool::Npm, command(runner).args(["install", "--package-lock-only"]).args(ARGUMENTS))?;
     let limits = &runner.options.limits;
+    // Check the lock file before the second step, which downloads and unpacks whatever it names.
     lock::remove_extraneous(work.tree(), LOCK_FILE)?;
     let resolved = LockFile::read(work.tree(), LOCK_FILE, limits.packages_max)?;
     resolved.check_requested(spec)?;
@@ -103,6 +104,7 @@ pub(crate) fn newest(runner: &ToolRunner, requirement: &str) -> Result<String, I
         Ok(Value::Array(versions)) => versions.last().and_then(Value::as_str).map(str::to_owned),
         Ok(_) | Err(_) => None,
     };
+    // The caller cannot parse an empty version, and reports that there is none.
     Ok(version.unwrap_or_default())
 }
 

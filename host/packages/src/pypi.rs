@@ -70,6 +70,7 @@ pub(crate) fn install(
 
     work.write_file(REQUIREMENTS_FILE, report.requirements()).map_err(not_written)?;
     let mut unpack = pip(runner, runtime);
+    // The list is complete. If pip resolved again, it could add packages that were not checked.
     unpack.args(["--no-deps", "--require-hashes"]).arg(format!("--requirement={REQUIREMENTS_FILE}"));
     runner.run(Tool::Pip, &mut unpack)?;
     let programs = entry_points::programs(work.tree(), SITE, spec)?;
@@ -87,6 +88,7 @@ pub(crate) fn newest(runner: &ToolRunner, name: &str, runtime: &Runtime) -> Resu
     runner.run(Tool::Pip, resolve.arg(name))?;
     let report = Report::read(work.directory(), REPORT_FILE, runner.options.limits.packages_max)?;
     let found = report.requested().map(|(name, version)| format!("{name}=={version}"));
+    // The caller cannot parse an empty text, and reports that there is no version.
     Ok(found.unwrap_or_default())
 }
 
@@ -102,7 +104,9 @@ fn pip(runner: &ToolRunner, runtime: &Runtime) -> Command {
 fn compile(runner: &ToolRunner, runtime: &Runtime) -> Command {
     let site = runner.work.tree_path().join(SITE);
     let mut python = runner.options.environment.command(runtime.tool_program());
+    // The order of a set in compiled code depends on the seed, and the tree hash covers that code.
     python.env("PYTHONHASHSEED", "0");
+    // The sources are read-only, so Python need not compare them with the compiled files (PEP 552).
     python.args(["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash", "-p", "/", "-s"]);
     python.arg(&site).arg(&site);
     python

@@ -47,6 +47,7 @@ impl PackageStore {
         let path = std::path::absolute(path).map_err(failed)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&path).map_err(failed)?;
         let directory = open_directory(&path).map_err(failed)?;
+        // The mode above applies only to a folder that did not exist.
         if directory.dir_metadata().map_err(failed)?.permissions().mode() & WRITABLE_BY_OTHERS != 0 {
             return Err(PackageError::Exposed { path });
         }
@@ -116,6 +117,7 @@ impl PackageStore {
         let bytes = manifest.to_bytes().map_err(damaged)?;
         work.write_manifest(MANIFEST_FILE, &bytes).map_err(failed)?;
         if let Err(error) = work.move_tree(&self.directory, &name) {
+            // rename(2) reports either of them if the target is a directory with entries.
             if !matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty) {
                 return Err(failed(error));
             }
@@ -139,6 +141,7 @@ impl PackageStore {
 
     /// Moves a damaged package out of the way, into the work folder, and the new one into its place.
     fn replace(&self, work: &WorkFolder, name: &str) -> io::Result<()> {
+        // A directory that is not writable cannot be moved into another one, because its entry `..` changes.
         self.directory.set_permissions(name, Permissions::from_mode(0o700))?;
         work.take_damaged(&self.directory, name)?;
         work.move_tree(&self.directory, name)

@@ -16,10 +16,12 @@ pub(crate) fn convert(
     has_output_schema: bool,
     bytes_max: usize,
 ) -> Result<Answer, ServerError> {
+    // The specification has servers repeat structured content as text. A tool without a schema returns the text.
     let structured = match &result.structured_content {
         Some(value) if has_output_schema || result.content.is_empty() => Some(value.to_string()),
         _ => None,
     };
+    // Measured before Base64 is decoded, so that a result over the limit takes no more memory.
     let bytes = structured.as_ref().map_or_else(|| result.content.iter().map(bytes_of).sum(), String::len);
     if bytes > bytes_max {
         return Err(ServerError::ResultTooLarge { bytes, max: bytes_max });

@@ -113,6 +113,7 @@ impl CallContext<'_> {
     ) -> Result<InputResponses, ServerError> {
         let mut responses = InputResponses::new();
         for (key, request) in requests {
+            // Requests in an answer count like those that a server sends, so neither way avoids the limit.
             if !in_flight.count_request() {
                 return Err(ServerError::TooManyRequests { max: REQUESTS_PER_CALL_MAX });
             }

@@ -122,6 +122,7 @@ pub(crate) async fn start<T: Transport<RoleClient> + 'static>(
     let peer = running.peer().clone();
     let info = peer.peer_info();
     let info = info.as_deref().ok_or(ConnectError::Closed(CloseReason::Broken))?;
+    // In a handshake, the library accepts any version that the server names.
     if !ProtocolVersion::KNOWN_VERSIONS.contains(&info.protocol_version) {
         return Err(unsupported(std::slice::from_ref(&info.protocol_version)));
     }
@@ -164,6 +165,7 @@ fn reports_changes_to_subscribers(info: &ServerPeerInfo) -> bool {
 }
 
 fn connect_error(error: ClientInitializeError, traffic: &Traffic) -> ConnectError {
+    // The transport knows why it closed. The library only sees that the connection is gone.
     if let Some(reason) = traffic.close_reason() {
         return ConnectError::Closed(reason);
     }

@@ -59,6 +59,7 @@ pub(crate) fn decode(
     expected: impl FnOnce(&RequestId) -> Option<ExpectedAnswer>,
 ) -> DecodedLine {
     let Ok(head) = serde_json::from_slice::<Head>(line) else { return DecodedLine::Noise };
+    // Counted before values are built, because each takes far more memory than its text.
     let has_too_much = || count_values(line) > values_max;
     match (head.method, head.id, head.result, head.error) {
         (Some(_), Some(id), None, None) => match has_too_much() {
@@ -74,6 +75,7 @@ pub(crate) fn decode(
             Some(expected) => answer(line, id, expected),
             None => DecodedLine::Unused,
         },
+        // The form of an error depends on no request. The guard drops one that no request waits for.
         (None, id, None, Some(_)) => refusal(line, id, values_max),
         _ => DecodedLine::Noise,
     }
@@ -104,6 +106,7 @@ fn answer(line: &[u8], id: RequestId, expected: ExpectedAnswer) -> DecodedLine {
         ExpectedAnswer::Discovery => result::<DiscoverResult>(line),
         ExpectedAnswer::Handshake => result::<InitializeResult>(line),
         ExpectedAnswer::Tools => result::<ListToolsResult>(line),
+        // If none of the three fits, the error is about the first, which servers send most.
         ExpectedAnswer::Call => result::<CallToolResult>(line)
             .or_else(|error| result::<InputRequiredResult>(line).map_err(|_| error))
             .or_else(|error| result::<CreateTaskResult>(line).map_err(|_| error)),

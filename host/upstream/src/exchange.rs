@@ -54,6 +54,7 @@ impl OpenExchange {
 impl Drop for OpenExchange {
     fn drop(&mut self) {
         // The server must not keep working on an answer that no caller reads. This does not wait until it knows.
+        // Without a runtime, `spawn` would panic.
         if let (Some(handle), Ok(runtime)) = (self.handle.take(), Handle::try_current()) {
             runtime.spawn(handle.cancel(Some("the caller no longer needs the answer".to_owned())));
         }
@@ -70,6 +71,7 @@ fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
             ServerError::Malformed { problem: error.message.into_owned() }
         }
         ServiceError::McpError(error) => ServerError::refused(error.code.0, &error.message),
+        // After the end of the connection, its reason says more than the failed write.
         ServiceError::TransportSend(error) if traffic.close_reason().is_none() => match http::failure(&error) {
             Some(HttpFailure::Unauthorized { challenge }) => ServerError::Unauthorized { challenge },
             Some(HttpFailure::Status { status, retry_after }) => ServerError::HttpStatus { status, retry_after },

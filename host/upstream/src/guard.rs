@@ -85,6 +85,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), T::Error>> + Send + 'static {
+        // Before it is sent, because the answer can arrive at once.
         self.traffic.note_sent(&message);
         self.discovery_end = self.traffic.open_discovery().map(|_| Instant::now() + self.discovery_time);
         let is_reply = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
@@ -101,6 +102,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
             if let Some(id) = self.overdue_discovery() {
+                // A late answer is dropped from now on. After this error, the library tries the handshake.
                 self.traffic.note_answer(&id);
                 let unknown = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer in time", None);
                 return Some(JsonRpcMessage::error(unknown, Some(id)));
@@ -112,6 +114,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
                     None => pending().await,
                 }
             };
+            // `receive` is cancel safe in both transports, so no message is lost when the deadline is first.
             let message = tokio::select! {
                 biased;
                 _ = self.traffic.closed() => return None,

@@ -73,6 +73,7 @@ impl Service<RoleClient> for RequestHandler {
         _: ServerNotification,
         _: NotificationContext<RoleClient>,
     ) -> Result<(), ErrorData> {
+        // `GuardedTransport` has recorded what the host needs of a notification.
         Ok(())
     }
 

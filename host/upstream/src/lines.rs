@@ -30,6 +30,7 @@ impl<R: AsyncRead + Unpin> OutputLines<R> {
     /// # Errors
     /// The output has ended, cannot be read, or has a line that is too long.
     pub(crate) async fn next(&mut self) -> Result<&[u8], CloseReason> {
+        // Only now, because the caller has borrowed the line until this call.
         if self.is_whole {
             self.is_whole = false;
             self.line.clear();

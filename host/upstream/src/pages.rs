@@ -59,7 +59,8 @@ pub(crate) fn json_bytes(entry: &impl Serialize) -> usize {
     let mut counter = Counter(0);
     match serde_json::to_writer(&mut counter, entry) {
         Ok(()) => counter.0,
-        // An entry that cannot be written is never accepted.
+        // An entry that cannot be written is never accepted. Half of the maximum, so that a sum with it does not
+        // overflow.
         Err(_) => usize::MAX / 2,
     }
 }

@@ -41,6 +41,7 @@ impl ServerInput {
             if let Poll::Ready(written) = to.as_mut().poll_write(&mut cx, &line) {
                 line.drain(..written?);
             }
+            // If the flush must wait, the line goes into the queue, although nothing of it is left.
             if line.is_empty()
                 && let Poll::Ready(flushed) = to.poll_flush(&mut cx)
             {

@@ -180,12 +180,14 @@ async fn write_all(
         };
         // A server that has closed its input may have answered before. So reading goes on until its output ends.
         let is_broken = result.is_err();
+        // A sender that no longer waits does not need the result.
         let _ = written.send(result);
         if is_broken {
             return;
         }
         input.note_written();
     }
+    // Dropping the input closes it, even if the server reads nothing until then.
     let _ = timeout(write_time, input.shutdown()).await;
 }
 

@@ -58,6 +58,7 @@ impl CallContext<'_> {
             sleep(wait.clamp(POLL_INTERVAL_MIN, POLL_INTERVAL_MAX)).await;
             let state = self.task(&open.id).await?.task;
             interval = state.task.poll_interval_ms.or(interval);
+            // Before the returns below, which drop `open`: a task that has ended must not be cancelled.
             open.has_ended = state.task.status.is_terminal();
             match state.payload {
                 TaskPayload::Completed { result } => return completed(result),

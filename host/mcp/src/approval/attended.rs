@@ -28,6 +28,7 @@ pub(crate) async fn call(
 ) -> Result<Called, ErrorData> {
     let client = ClientAbilities::of(&server.inner().options, cx);
     let spoken = Spoken { server, named, params, cx, client, unwanted };
+    // Only a modern client is asked by a result, so only its request can be a retry.
     if client.modern && params.request_state.is_some() {
         let (running, retried) = rounds::retry(&spoken).await?;
         return drive::drive(&spoken, running, Some(retried)).await;

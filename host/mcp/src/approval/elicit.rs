@@ -11,6 +11,7 @@ use rmcp::service::{PeerRequestOptions, RequestHandle, ServiceError};
 /// protocol ties an elicitation to a request of the client, so this runs in the task of that request.
 pub(super) async fn elicit(spoken: &Spoken<'_>, question: &Question) -> Answer {
     let request = ServerRequest::ElicitRequest(ElicitRequest::new(form::params(question)));
+    // No timeout here: when the call no longer waits, this future is dropped and the form is closed.
     let sent = spoken.cx.peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await;
     let answered = match sent {
         Ok(handle) => Open(Some(handle)).answer().await,

@@ -48,6 +48,7 @@ pub(super) const NOTE: &str = "note";
 
 /// Returns whether the form can show all of the request. A form cannot show the rest of a cut text.
 pub(super) fn fits(question: &Question) -> bool {
+    // The sheet does not truncate these texts, so only this sum keeps them to about a screen.
     let mut bytes = OneLine(&question.arguments).to_string().len();
     if let Subject::Calls(calls) = &question.subject {
         bytes += calls.iter().map(|call| OneLine(&call.name()).to_string().len()).sum::<usize>();

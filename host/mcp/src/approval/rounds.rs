@@ -74,6 +74,7 @@ pub(super) async fn retry(spoken: &Spoken<'_>) -> Result<(RunningCall, SessionEv
     let news = spoken.news(Some(running.phase()));
     // Other channels have answered the request of a call that is not parked.
     let Some(question) = running.parked() else { return Ok((running, SessionEvent::Call(news))) };
+    // A retry declares the abilities of its client anew, and its answer counts only if they still allow it.
     let answer = response(spoken, &question).filter(|_| spoken.client.answers);
     Ok((running, SessionEvent::Retried(answer, news)))
 }
@@ -140,6 +141,7 @@ fn bound(spoken: &Spoken<'_>) -> Vec<u8> {
     let mut bound = Sha256::new();
     let (principal, tool) = (spoken.named.caller.principal.to_string(), spoken.named.tool.name().to_string());
     for part in [PURPOSE.as_bytes(), principal.as_bytes(), tool.as_bytes(), &arguments.unwrap_or_default()] {
+        // Without its length, the end of one part could pass for the beginning of the next.
         bound.update((part.len() as u64).to_be_bytes());
         bound.update(part);
     }

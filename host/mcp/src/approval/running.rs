@@ -42,6 +42,7 @@ impl StartingCall {
     ) -> Self {
         let (sender, stage) = watch::channel(CallStage::now(CallPhase::Work));
         let cancellation = Cancellation::new();
+        // The host still gets the call, so that the audit log records it as cancelled.
         if unwanted.is_cancelled() {
             cancellation.cancel_at_once();
         }
@@ -76,6 +77,7 @@ impl StartingCall {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Called, ErrorData>> {
+        // No task of its own catches the panic here, so it would end the request without a response.
         match catch_unwind(AssertUnwindSafe(|| self.call.as_mut().poll(cx))) {
             Ok(Poll::Ready(reply)) => Poll::Ready(Ok(Called::Reply(reply))),
             Ok(Poll::Pending) => Poll::Pending,
@@ -117,6 +119,7 @@ impl RunningCall {
 
     /// Leaves a shared call to the next request of its client, which can reach another host.
     pub(super) fn let_go(mut self) {
+        // In any other state, dropping it would cancel the call.
         self.state = SessionState::Ended;
     }
 

@@ -56,6 +56,7 @@ impl<T: Send + 'static> TimedShelf<T> {
             return Err(value);
         }
         kept(&mut value);
+        // A weak reference, so that a timer does not keep the calls of a server that has ended.
         let timer = Timer(tokio::spawn(expire(Arc::downgrade(&self.0), id.clone(), lifetime)).abort_handle());
         entries.insert(id.clone(), ShelfEntry { principal: principal.clone(), value, _timer: timer });
         Ok(id)

@@ -20,6 +20,7 @@ impl LiveAccess {
 
     /// Replaces the access for later requests, and ends the streams of tokens that are no longer valid.
     pub(crate) fn replace(&self, mut access: Access) {
+        // Under the lock of the channel, so that of two replacements the second takes over from the first.
         self.0.send_modify(|current| {
             access.take_over(current);
             *current = Arc::new(access);

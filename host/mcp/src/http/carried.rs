@@ -46,6 +46,7 @@ impl<T: Unpin> http_body::Body for Carrying<T> {
 
     fn size_hint(&self) -> SizeHint {
         match self.over {
+            // A body that can end early must not announce a length.
             Some(_) => SizeHint::default(),
             None => self.body.size_hint(),
         }

@@ -91,6 +91,7 @@ pub async fn serve(server: Server, options: HttpOptions) -> Result<Running, Http
     let listener = listen(&options).await?;
     let address = listener.local_addr().map_err(|source| HttpError::Listen { address: options.address, source })?;
     let host = server.inner().host.clone();
+    // After the bind, which gives port 0 its number, and before the first request is served.
     host.keep_unreachable(address);
     let hosts = Arc::new(Hosts::new(address, &options.hosts));
     let (limits, stopping, over) = (options.limits, TransportStop::default(), CancellationToken::new());
@@ -123,6 +124,7 @@ fn router(
 ) -> Result<(Router, LiveAccess), HttpError> {
     let (hosts, origins) = (Hosts::new(address, &options.hosts), Origins::new(&options.origins));
     let metadata = match &options.access {
+        // Serializing strings cannot fail.
         Access::OAuth(oauth) => Some(serde_json::to_vec(&oauth.metadata()).unwrap_or_default()),
         Access::Tokens(_) | Access::Everyone => None,
     };
@@ -172,6 +174,8 @@ fn endpoint(
         .disable_allowed_hosts()
         .disable_allowed_origins();
     let service = StreamableHttpService::new(move || Ok(server.clone()), instances, config);
+    // From the bottom up: the token gives the principal that `within_load` counts. Only a request within that load may
+    // take memory for its body. What the body asks for decides about its rate, its session and its stream.
     let router = Router::new()
         .route(ENDPOINT, any_service(service))
         .route_layer(from_fn_with_state(begun, guard::while_serving))

@@ -74,6 +74,7 @@ impl Readiness {
         if self.stopping.is_cancelled() {
             return ServerState::Stopping;
         }
+        // `Relaxed` is enough: a thread that does not see the change yet only looks once more.
         if !self.has_loaded.load(Ordering::Relaxed) {
             if !self.host.loading().is_empty() {
                 return ServerState::Loading;

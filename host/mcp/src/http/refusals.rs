@@ -124,6 +124,7 @@ impl Refusals {
     fn count(self: &Arc<Self>, reason: LoggedReason, peer: Option<SocketAddr>) {
         let Some(row) = self.row(reason) else { return };
         row.count.fetch_add(1, Ordering::Relaxed);
+        // A statement of its own releases the lock before a line is written, which can take time.
         let verdict = row.lines.lock_recovered().count(Instant::now(), self.window_time);
         match verdict {
             LineVerdict::Write => log_line(reason, peer),

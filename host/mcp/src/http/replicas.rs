@@ -129,6 +129,7 @@ impl Replicas {
     /// # Errors
     /// There is no room for it, or the database cannot be reached.
     pub(crate) async fn add(&self, id: &str, owner: &Principal, parameters: String) -> Result<(), Unserved> {
+        // The last report of this host may be older than these requests. The database must not evict their sessions.
         let busy = self.sessions.calling().iter().map(|id| self.shared.key(id)).collect();
         let session = SharedSession { owner: owner.clone(), parameters };
         match self.shared.begin(id, session, busy).await {
@@ -176,6 +177,7 @@ impl Replicas {
     pub(crate) async fn end(&self, id: &str, principal: &Principal) -> Result<(), Unserved> {
         let key = self.shared.key(id);
         let (sender, confirmations) = mpsc::channel(CONFIRMATIONS_MAX);
+        // Before the other hosts hear of the end, so that no confirmation is missed.
         self.ending.lock_recovered().insert(key.clone(), sender);
         let _awaited = AwaitedEnd { replicas: self, key: &key };
         let ended = self.shared.end(id, principal).await;
@@ -185,6 +187,7 @@ impl Replicas {
             self.sessions.close(&SessionId::from(id)).await;
         }
         if let Ok(Some(others)) = &ended {
+            // A host that did not hear of the end closes its instance after its next report.
             let _ = timeout(END_TIME, confirmed(others, confirmations)).await;
         }
         match ended {
@@ -312,6 +315,7 @@ impl Replicas {
     /// Hands the messages of other hosts to their sessions.
     async fn follow(self: Arc<Self>, mut messages: SessionMessages) {
         while let Some(messages) = self.over.run_until_cancelled(messages.next()).await {
+            // First, because `continue_here` reads it last: it finds the end, or the ids below have the session.
             for message in &messages {
                 if let SessionContent::End(_) = message.content {
                     self.remember_end(&message.key);

@@ -39,6 +39,7 @@ pub(crate) struct SessionInstances {
     host: Option<HostName>,
     shared: Mutex<HashMap<SessionId, SharedInstance>>,
     next: AtomicU64,
+    // Keyed at random, so that a client cannot choose two ids with one hash.
     hasher: RandomState,
 }
 
@@ -86,6 +87,7 @@ impl SessionInstances {
         server: Server,
         over: CancellationToken,
     ) -> Result<()> {
+        // There is nothing to do if the library has the session already.
         let RestoreOutcome::Restored(transport) = self.local.restore_session(id.clone()).await? else { return Ok(()) };
         self.tag(id);
         let (instances, ending) = (Arc::clone(self), id.clone());
@@ -98,6 +100,7 @@ impl SessionInstances {
             drop(instances.close_session(&ending).await);
         });
         let begin = InitializeRequest::new(parameters);
+        // The response goes to no client, so any id will do.
         let begin = ClientJsonRpcMessage::request(ClientRequest::InitializeRequest(begin), RequestId::Number(0));
         self.initialize_session(id, begin).await.map(drop)
     }

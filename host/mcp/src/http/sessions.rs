@@ -93,10 +93,12 @@ impl Sessions {
     /// Reserves a place for a session of a principal. If there is none, ends the session that was idle the longest: one
     /// of the principal's own, or one of the principal with the most sessions.
     pub(crate) async fn begin(self: &Arc<Self>, owner: &Principal) -> Result<SessionPlace, Full> {
+        // An instance can end by itself, and its session still has its place in the table then.
         if self.is_full(owner) {
             self.forget_ended().await;
         }
         let evicted = self.table().reserve(owner, &self.limits)?;
+        // Before the wait, so that dropping this future releases the reservation.
         let place = SessionPlace { sessions: Arc::clone(self), owner: owner.clone() };
         if let Some(evicted) = evicted {
             self.close(&evicted).await;
@@ -144,6 +146,7 @@ impl Sessions {
         let idle = self.limits.session_idle_time;
         let pause = (idle / 4).min(SWEEP_TIME_MAX).max(Duration::from_millis(10));
         while stopped.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
+            // Collected first, because the lock cannot be held while a session is closed.
             let over: Vec<SessionId> = {
                 let table = self.table();
                 let over = table.sessions.iter().filter(|(_, session)| session.is_idle_for(idle));
@@ -198,6 +201,7 @@ impl SessionTable {
         } else {
             None
         };
+        // Under the same lock, so that no other reservation evicts it again.
         if let Some(evicted) = &evicted {
             self.sessions.remove(evicted);
         }

@@ -112,6 +112,7 @@ impl Tokens {
         for token in &old.0 {
             let kept = |new: &&mut BearerToken| new.digest == token.digest && new.principal == token.principal;
             match self.0.iter_mut().find(kept) {
+                // Open streams wait for the old signal, so the new token carries it on.
                 Some(kept) => kept.withdrawn = token.withdrawn.clone(),
                 None => token.withdrawn.cancel(),
             }

@@ -75,8 +75,10 @@ impl SlotUsage {
         let used = entry(&mut principals, principal).map_err(|Exhausted| burst)?;
         // After the entry, whose own time may be this moment.
         let now = Instant::now();
+        // The generic cell rate algorithm: one time for each principal takes the place of a bucket of tokens.
         let next = used.paced_until.max(now) + share * calls.min(burst_calls);
         match (next - now).checked_sub(burst) {
+            // A refused request does not count, so an early retry does not lengthen the wait.
             Some(wait) if !wait.is_zero() => Err(wait),
             Some(_) | None => {
                 used.paced_until = next;
@@ -94,6 +96,7 @@ impl SlotUsage {
 fn entry<'a>(principals: &'a mut HashMap<Principal, Used>, principal: &Principal) -> Result<&'a mut Used, Exhausted> {
     let now = Instant::now();
     if principals.len() >= PRINCIPALS_MAX && !principals.contains_key(principal) {
+        // A principal that is still paced stays, or it would get a new burst by being forgotten.
         principals.retain(|_, used| used.requests > 0 || used.streams > 0 || used.paced_until > now);
         if principals.len() >= PRINCIPALS_MAX {
             return Err(Exhausted);

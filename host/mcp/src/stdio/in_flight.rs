@@ -107,6 +107,8 @@ impl InFlight {
     /// Waits until no call of this transport runs.
     pub(super) async fn calls_ended(&self) {
         loop {
+            // Created before the count is read: `notify_waiters` reaches a future that exists, even if it was not
+            // polled yet.
             let ended = self.0.calls_ended.notified();
             if self.requests().calls == 0 {
                 return;

@@ -84,6 +84,7 @@ impl ClientOutput {
 
     /// Waits until everything is written, and closes the output.
     pub(super) async fn close(&self) {
+        // A write gives `to` back when nothing is left.
         self.until(|queue| queue.is_closed || queue.to.is_some()).await;
         let mut queue = self.queue();
         queue.is_closed = true;
@@ -92,6 +93,8 @@ impl ClientOutput {
 
     async fn until(&self, holds: impl Fn(&OutputQueue) -> bool) {
         loop {
+            // Created before the queue is read: `notify_waiters` reaches a future that exists, even if it was not
+            // polled yet.
             let wrote = self.0.wrote.notified();
             if holds(&self.queue()) {
                 return;

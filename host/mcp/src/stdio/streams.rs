@@ -43,6 +43,7 @@ impl OutputWriter {
 
 /// Takes over the streams. From now on, standard output is a copy of standard error.
 pub(super) fn take() -> io::Result<Streams> {
+    // After the `dup2` below, this copy is the only way to the client. No program that the host starts inherits it.
     let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
     dup2_stdout(stderr())?;
     let (output, written) = writer(output)?;
@@ -57,6 +58,7 @@ fn reopened(fd: &impl AsRawFd) -> String {
 
 fn reader() -> io::Result<Input> {
     let stdin = io::stdin();
+    // Fails for anything but a FIFO, and where there is no `/proc`.
     if let Ok(pipe) = pipe::OpenOptions::new().open_receiver(reopened(&stdin)) {
         return Ok(Box::new(pipe));
     }

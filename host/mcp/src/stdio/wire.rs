@@ -108,6 +108,8 @@ impl Wire {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
+                    // This cancels only calls of this transport. The library gets the notification for its own
+                    // requests.
                     self.in_flight.cancel(id);
                 }
                 Ok(self.begun.then_some(JsonRpcMessage::Notification(notification)))
@@ -194,6 +196,7 @@ impl Transport<RoleServer> for Wire {
                 }
                 Ok(InputLine::End) | Err(_) => break,
             };
+            // The client has closed its end. `close` waits for the calls that still run.
             taken.ok()?;
         }
         self.end_input().await;

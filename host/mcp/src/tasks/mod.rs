@@ -90,6 +90,7 @@ pub(crate) async fn update(
             let found = shelf.calls.find(SharedCallKind::Task, &principal, &params.task_id).await;
             let call = found.map_err(|error| approval::unavailable(&error))?.ok_or_else(unknown)?;
             match call.state {
+                // No host remembers that it was answered. The ledger ignores a second answer.
                 SharedCallState::Asks(question) => answered(question, client, responses),
                 SharedCallState::Works | SharedCallState::Over(_) | SharedCallState::Lost => None,
             }

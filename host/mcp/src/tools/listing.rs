@@ -101,6 +101,7 @@ impl ToolListing {
     pub(super) fn search(&self, query: &str, limit: usize, offered: &OfferedTools) -> Vec<&ListedTool> {
         let is_found = |listed: &&ListedTool| listed.is_shown_in(offered) && !listed.plugin.is_standard();
         let left_out = self.tools.iter().filter(|listed| !is_found(listed)).count();
+        // The index has all tools. More results are asked for, because those that are left out may rank first.
         let found = self.catalog.pick(query, limit + left_out);
         let found = found.iter().filter_map(|offer| self.find(&offer.tool.name().to_string()));
         found.filter(is_found).take(limit).collect()
@@ -218,6 +219,8 @@ impl Listings {
         if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.catalog, &catalog)) {
             return known;
         }
+        // Built without the lock. If it replaces the listing of a newer catalog, the next request builds that one
+        // again.
         let assigned = self.names.assign_leniently(&catalog.offers().collect::<Vec<Offer>>());
         let listing = Arc::new(ToolListing::new(host, catalog, assigned, self.how));
         *self.current.write_recovered() = Some(Arc::clone(&listing));

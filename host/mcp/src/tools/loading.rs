@@ -24,6 +24,7 @@ pub(crate) fn tool(server: &Server, name: &str) -> Option<String> {
 
 fn full_name(plugin: &PluginName, name: &str) -> Option<String> {
     match name.strip_prefix(plugin.as_str())? {
+        // A tool that is named like its plugin is listed by that one name.
         "" => Some(format!("{plugin}.{plugin}")),
         rest => {
             let tool = rest.strip_prefix('.').or_else(|| rest.strip_prefix("__"))?;

@@ -19,6 +19,7 @@ pub(super) fn programs(tree: &Dir, spec: &PackageSpec) -> Result<Vec<Program>, P
     let package = read_json(tree, &format!("{folder}/package.json"), "package.json")?;
     let own_name = spec.name().rsplit('/').next().unwrap_or_default().to_owned();
     let bins: Vec<(String, &Value)> = match package.get("bin") {
+        // npm names such a program after the package, without its scope.
         Some(script @ Value::String(_)) => vec![(own_name, script)],
         Some(Value::Object(bins)) => bins.iter().map(|(name, script)| (name.clone(), script)).collect(),
         Some(_) | None => Vec::new(),
@@ -52,6 +53,7 @@ fn inner_path(path: &str) -> Option<String> {
 /// Finds a script as Node.js does, which may be named without its extension.
 fn find_script(tree: &Dir, path: &str) -> Option<String> {
     let candidates = [path.to_owned(), format!("{path}.js"), format!("{path}/index.js")];
+    // Only a regular file opens. A directory of this name does not count, so its `index.js` is found.
     candidates.into_iter().find(|path| bounded_file::open(tree, path).is_ok())
 }
 

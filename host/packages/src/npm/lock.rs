@@ -63,6 +63,7 @@ impl LockFile {
             return Err(unreadable(format!("its version is {}", document.lockfile_version)));
         }
         let mut packages = BTreeMap::new();
+        // The entry with the empty place is the root, which this crate has written itself.
         for (place, entry) in document.packages.into_iter().filter(|(place, _)| !place.is_empty()) {
             if packages.len() >= packages_max {
                 return Err(PackageRefusal::TooManyPackages { packages_max });
@@ -155,6 +156,7 @@ fn check(place: &str, entry: LockEntry) -> Result<LockedPackage, PackageRefusal>
     if entry.link {
         return Err(foreign(place, entry.resolved.unwrap_or_else(|| "a link".to_owned())));
     }
+    // npm is told to leave out the addresses of the registry, so any address is of another source.
     if let Some(resolved) = entry.resolved {
         return Err(foreign(place, resolved));
     }
@@ -164,6 +166,7 @@ fn check(place: &str, entry: LockEntry) -> Result<LockedPackage, PackageRefusal>
     let version = entry.version.ok_or_else(|| unreadable(format!("{place} has no version")))?;
     let integrity = match entry.integrity.as_deref().and_then(strong_hash) {
         Some(hash) => hash.to_owned(),
+        // `check_bundled` requires that the archive around it has a hash.
         None if entry.in_bundle => String::new(),
         None => return Err(PackageRefusal::NoIntegrity { package: place.to_owned(), algorithm: "SHA-512" }),
     };

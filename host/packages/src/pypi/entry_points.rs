@@ -29,6 +29,7 @@ pub(super) fn programs(tree: &Dir, site: &str, spec: &PackageSpec) -> Result<Vec
     let mut names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let facts = names.find(|name| is_facts_of(name, spec)).ok_or(PackageRefusal::NoProgram { needed: NEEDED })?;
     let bytes = bounded_file::read(&site, format!("{facts}/entry_points.txt"), ENTRY_POINTS_BYTES_MAX);
+    // Without a readable file there is no program, and the check below refuses the package.
     let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default();
     let programs: Vec<Program> = console_scripts(&text).map(program).collect::<Result<_, _>>()?;
     match programs.is_empty() || programs.len() > PROGRAMS_MAX {
@@ -38,6 +39,7 @@ pub(super) fn programs(tree: &Dir, site: &str, spec: &PackageSpec) -> Result<Vec
 }
 
 fn is_facts_of(name: &str, spec: &PackageSpec) -> bool {
+    // The first hyphen ends the name, because wheels write those of the name as `_` (PEP 427).
     let package = name.strip_suffix(FACTS_SUFFIX).and_then(|name| name.split_once('-'));
     package.is_some_and(|(package, _)| normalized_name(package) == spec.name())
 }

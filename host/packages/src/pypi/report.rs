@@ -122,6 +122,7 @@ fn unreadable(problem: String) -> PackageRefusal {
 fn check(entry: ReportEntry) -> Result<ResolvedWheel, PackageRefusal> {
     let ReportEntry { download_info, is_direct, requested, metadata: PackageMetadata { name, version } } = entry;
     let path = download_info.url.split(['?', '#']).next().unwrap_or_default();
+    // A package can require another one by its URL (PEP 508).
     if is_direct || !path.ends_with(".whl") {
         return Err(PackageRefusal::ForeignSource {
             package: name,

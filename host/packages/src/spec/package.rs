@@ -136,6 +136,7 @@ fn parse(text: &str) -> Result<PackageSpec, Refusal> {
         return Err((None, SpecProblem::Prefix));
     };
     let refused = |problem| (Some(kind), problem);
+    // Only for a precise error: the parsers below refuse an address as well.
     if is_address(rest) {
         return Err(refused(SpecProblem::Address));
     }

@@ -20,6 +20,7 @@ impl PackageStore {
     /// The folder cannot be read, or a leftover cannot be removed.
     pub fn remove_unfinished(&self) -> Result<usize, PackageError> {
         let lock = self.lock_file()?;
+        // The lock is held until this function returns, so no installation begins before the leftovers are gone.
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(0),

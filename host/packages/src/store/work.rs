@@ -110,6 +110,7 @@ impl WorkFolder {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
+        // If `finish` has failed, `seal` has made the tree read-only.
         make_removable(&self.directory);
         // What remains is removed with the leftovers of killed installations.
         let _ = self.store.remove_dir_all(&self.name);

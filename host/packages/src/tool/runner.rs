@@ -75,7 +75,9 @@ impl<'a> ToolRunner<'a> {
     fn run_to_end(&self, tool: Tool, command: &mut Command) -> Result<ExitStatus, ToolError> {
         let not_started = |source| ToolError::NotStarted { tool, source };
         let output = self.work.create_file(OUTPUT_FILE).map_err(not_started)?;
+        // A file needs no thread that empties a pipe, and what it holds counts toward the limits.
         command.stderr(output.try_clone().map_err(not_started)?).stdout(output);
+        // A process group of its own, so that a kill also reaches what the tool has started.
         command.current_dir(self.work.path()).process_group(0);
         // Temporary files count, too, and go with the work folder.
         command.env("TMPDIR", self.work.temporary_path());
@@ -83,6 +85,7 @@ impl<'a> ToolRunner<'a> {
             io::ErrorKind::NotFound => ToolError::Missing { tool },
             _ => ToolError::NotStarted { tool, source },
         })?;
+        // From here on, an error kills the tool.
         let mut child = RunningTool(child);
         child.limit_files(self.options.limits.file_bytes_max).map_err(not_started)?;
         let status = self.wait(tool, &mut child)?;
@@ -127,6 +130,7 @@ impl<'a> ToolRunner<'a> {
         // An unreadable output is no reason to hide the failure.
         let output = bounded_file::read_end(self.work.directory(), OUTPUT_FILE, OUTPUT_BYTES_MAX).unwrap_or_default();
         let output = String::from_utf8_lossy(&output);
+        // Node.js and Python ignore SIGXFSZ. The write then fails with EFBIG, which they print by name or by number.
         let too_large = ["EFBIG", "SIGXFSZ", "Errno 27"].iter().any(|code| output.contains(code));
         if too_large || status.signal() == Some(Signal::XFSZ.as_raw()) {
             return ToolError::TooLargeFile { bytes_max: self.options.limits.file_bytes_max };
@@ -167,11 +171,13 @@ impl RunningTool {
 
 impl Drop for RunningTool {
     fn drop(&mut self) {
+        // After a wait, the number can belong to another process, and so can the group.
         if matches!(self.0.try_wait(), Ok(None)) {
             // Errors cannot be reported from drop.
             if let Ok(pid) = pid_of(&self.0) {
                 let _ = kill_process_group(pid, Signal::KILL);
             }
+            // The tool itself, in case its group could not be killed. The wait removes the zombie.
             let _ = self.0.kill().and_then(|()| self.0.wait());
         }
     }

@@ -24,6 +24,7 @@ pub(crate) fn hash_files(root: &Dir, listed: &[ListedFile]) -> Result<Vec<Instal
     let next = AtomicUsize::new(0);
     let work = || {
         let mut hashed = Vec::new();
+        // `Relaxed` is enough: the counter only hands out each index once, and the list does not change.
         while let Some(file) = listed.get(next.fetch_add(1, Ordering::Relaxed)) {
             hashed.push(hash_file(root, file)?);
         }

@@ -101,6 +101,8 @@ impl Walk<'_> {
             if metadata.mode() & SET_ID_BITS != 0 {
                 return Err(TreeError::SetUserId { path });
             }
+            // Another name outside of the tree could be used to change the file. `make_read_only` would also change
+            // that file.
             if metadata.nlink() > 1 {
                 return Err(TreeError::HardLink { path });
             }
@@ -137,6 +139,7 @@ fn resolve(link: &InstalledLink) -> Option<String> {
     }
     for name in target.strip_prefix("./").unwrap_or(target).split('/') {
         match name {
+            // After a name, `..` starts where that name leads, which is elsewhere if it is a link.
             "" | "." | ".." => return None,
             name => path.push(name),
         }

@@ -91,6 +91,7 @@ impl ExchangeClient {
         let body = serde_json::to_vec(message)?;
         let response = self.send(Method::POST, address, session, headers, body).await?;
         let status = response.status();
+        // The specification has a server answer 404 if it has ended the session.
         if status == StatusCode::NOT_FOUND && session.is_some() {
             self.traffic.close(CloseReason::SessionExpired);
             return Err(HttpError::SessionExpired);
@@ -134,6 +135,7 @@ impl ExchangeClient {
         let status = response.status();
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let is_json = media_type(&response).as_deref() == Some(JSON_MIME_TYPE);
+        // A 429 stays an error of HTTP, because an error of the protocol has no `Retry-After`.
         let body = match is_json && status != StatusCode::TOO_MANY_REQUESTS {
             true => collect_body(response.into_body(), ERROR_BYTES_MAX).await.map_err(HttpError::Client)?,
             false => None,
@@ -205,6 +207,7 @@ impl ExchangeClient {
 
     /// Waits until another event stream may be opened.
     async fn wait_for_stream(&self) {
+        // Each stream reserves its time under the lock, and waits for it without the lock.
         let start = {
             let mut next = self.next_stream.lock_recovered();
             let start = next.unwrap_or_else(Instant::now).max(Instant::now());

@@ -84,6 +84,7 @@ impl Stream for EventStream {
                 }
             }
         }
+        // The body did not register a wake-up, because it had more to read.
         context.waker().wake_by_ref();
         Poll::Pending
     }

@@ -59,6 +59,7 @@ impl LoginError {
 
     pub(super) fn token(error: &AuthError, problem: String) -> Self {
         match error {
+            // The library has no other error for a state that it did not issue than `InternalError`.
             AuthError::AuthorizationServerMismatch { .. }
             | AuthError::AuthorizationServerMissingIssuer { .. }
             | AuthError::InternalError(_) => Self::Foreign(problem),

@@ -71,6 +71,7 @@ impl LoginOffer {
         let challenge = challenge_of(&client, &settings.address).await;
         let found = manager.resolve_metadata_from_challenge(challenge.as_deref()).await;
         let found = found.map_err(|error| LoginError::discovery(&error, client.explain(&error)))?;
+        // If nothing is published, the library assumes endpoints at the server itself. No one has said that they exist.
         if !found.source.is_discovered() {
             return Err(LoginError::NotOffered);
         }
@@ -85,6 +86,7 @@ impl LoginOffer {
                 scopes.extend(more);
                 scopes
             }
+            // The operator's scopes are the whole list. Neither the server nor an earlier login adds to them.
             false => settings.scopes.clone(),
         };
         let issuer = metadata.issuer.clone().unwrap_or_else(|| origin_of(&metadata.token_endpoint));
@@ -166,6 +168,7 @@ impl LoginUnderWay {
     pub async fn finish(self, returned: &str) -> Result<ServerToken, LoginError> {
         let returned_to = Url::parse(returned).map_err(|error| LoginError::Foreign(problem(&error)))?;
         let parameter = |name: &str| returned_to.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value);
+        // A redirect with a refusal has no code. So this error counts only if the redirect names no refusal.
         let callback = AuthorizationCallback::from_redirect_url(returned);
         if let Some(refusal) = parameter("error") {
             let why = parameter("error_description").map(|why| format!("{refusal}: {why}"));
@@ -178,6 +181,7 @@ impl LoginUnderWay {
             .map_err(|error| LoginError::token(&error, self.client.explain(&error)))?;
         let kept =
             self.credentials.load().await.map_err(|error| LoginError::token(&error, self.client.explain(&error)))?;
+        // The library has chosen the resource for the page. A renewal must name the same (RFC 8707).
         let resource = Url::parse(&self.page).ok().and_then(|page| {
             page.query_pairs().find(|(key, _)| key == "resource").map(|(_, value)| value.into_owned())
         });

@@ -51,6 +51,7 @@ impl ServerToken {
     ) -> Result<bool, LoginError> {
         let endpoint = self.metadata.additional_fields.get(REVOCATION_ENDPOINT).and_then(|value| value.as_str());
         let (Some(endpoint), Some(response)) = (endpoint, self.response()) else { return Ok(false) };
+        // The refresh token first, because its end should also end the access tokens (RFC 7009 section 2.1).
         let (token, kind) = match response.refresh_token() {
             Some(token) => (token.secret(), "refresh_token"),
             None => (response.access_token().secret(), "access_token"),

@@ -38,6 +38,7 @@ pub(super) async fn follow(calls: SharedCalls, principal: Principal, id: String,
                 () = news.changed() => break,
                 () = sleep(READ_AGAIN) => {}
             }
+            // Without the database, a read would only wait.
             if calls.is_reachable() {
                 break;
             }

@@ -57,6 +57,7 @@ async fn mind(calls: &SharedCalls, id: &str, mut running: RunningCall, over: &Ca
                 SharedCallStop::Cancelled => running.cancel(),
                 SharedCallStop::Gone => return,
             },
+            // Only once: the token stays cancelled, and would be ready in every turn of the loop.
             () = over.cancelled(), if !is_ending => {
                 is_ending = true;
                 running.cancel();

@@ -51,6 +51,7 @@ impl BodyRules {
             None => self.bytes,
         };
         let pieces = u32::try_from(pieces(bytes)).unwrap_or(u32::MAX);
+        // Before the first byte is read, so that a body that waits for room takes no memory.
         let mut room = Arc::clone(&self.room).acquire_many_owned(pieces).await.map_err(|_| too_slow())?;
         match Limited::new(body, self.bytes).collect().await {
             Ok(collected) => {
@@ -104,6 +105,7 @@ impl Asks {
             return Self::Calls(batched::calls_of(&call.params));
         }
         match request.request.method() {
+            // A call whose parameters the library does not recognise is a custom request, and counts all the same.
             "tools/call" => Self::Calls(1),
             "subscriptions/listen" => Self::Listen,
             "initialize" => Self::Initialize,

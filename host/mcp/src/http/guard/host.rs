@@ -81,6 +81,7 @@ fn is_host(name: &str) -> bool {
         return matches!(address.parse(), Ok(IpAddr::V6(_)));
     }
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    // No DNS name is longer (RFC 1035 section 2.3.4).
     name.len() <= 253 && name.split('.').all(|label| !label.is_empty() && label.bytes().all(letter))
 }
 
@@ -96,6 +97,7 @@ pub(crate) async fn known_host_or_address(State(hosts): State<Arc<Hosts>>, reque
 }
 
 async fn pass(is_own: impl Fn(&str) -> bool, request: Request, next: Next) -> Response {
+    // With two headers, a proxy in front could decide by the one and this server by the other.
     let mut written = request.headers().get_all(HOST).iter();
     let one = written.next().filter(|_| written.next().is_none()).and_then(|host| host.to_str().ok());
     let target = request.uri().authority().is_none_or(|authority| is_own(authority.as_str()));

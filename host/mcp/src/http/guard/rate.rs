@@ -44,6 +44,7 @@ pub(crate) async fn within_rate(
     {
         return too_often(wait).into_response();
     }
+    // In the modern era a stream begins with a POST, so `within_load` cannot tell it from a call.
     if asks != Some(Asks::Listen) {
         return next.run(request).await;
     }

@@ -42,6 +42,7 @@ pub(crate) async fn own_session(
     next: Next,
 ) -> Response {
     if is_without_sessions(request.headers()) {
+        // No guard checks the owner of this id, and `McpCaller` would derive the session of the call from it.
         request.headers_mut().remove(SESSION);
     }
     let mut written = request.headers().get_all(SESSION).iter();
@@ -66,6 +67,7 @@ pub(crate) async fn own_session(
 }
 
 async fn begin(guard: &SessionGuard, principal: &Principal, request: Request, next: Next) -> Response {
+    // Before the library begins the session, so that simultaneous requests cannot exceed the limit.
     let place = match guard.sessions.begin(principal).await {
         Ok(place) => place,
         Err(full) => return no_room(full).into_response(),
@@ -80,6 +82,7 @@ async fn begin(guard: &SessionGuard, principal: &Principal, request: Request, ne
             Err(unserved) => Err(unserved),
         };
         if let Err(unserved) = added {
+            // The library has begun a session that no other host could continue.
             guard.sessions.close(&id.into()).await;
             return refusal_of(unserved).into_response();
         }
@@ -111,6 +114,7 @@ async fn go_on_anywhere(
     let (what, ends) = use_of(request.method());
     if ends {
         replicas.end(id, principal).await?;
+        // The instance here has ended with the session. The library only makes the response.
         let mut response = next.run(request).await;
         if response.status().is_success() {
             *response.status_mut() = StatusCode::NO_CONTENT;
@@ -125,6 +129,7 @@ async fn go_on_anywhere(
     }
     if let Some(meaning) = request.extensions().get::<SharedMeaning>() {
         match replicas.relay((id, principal), meaning).await? {
+            // The specification has a server answer 202 to a response.
             Relayed::Away => return Ok(StatusCode::ACCEPTED.into_response()),
             Relayed::Here => {}
         }

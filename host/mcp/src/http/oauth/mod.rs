@@ -81,6 +81,7 @@ impl OAuth {
     }
 
     fn verify_scope(&self, token: &str, is_enough: impl FnOnce(&Claims) -> bool) -> TokenVerdict {
+        // Without a usable clock no expiry can be checked, so no token is valid.
         let Ok(now) = SystemTime::now().duration_since(UNIX_EPOCH) else { return TokenVerdict::Invalid };
         let Ok(claims) = self.verifier.verify(token, now) else { return TokenVerdict::Invalid };
         let Some(principal) = principal::of_subject(&self.principal_prefix, &claims.subject) else {
