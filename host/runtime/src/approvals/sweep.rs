@@ -37,8 +37,8 @@ impl Approvals {
         // If the log cannot be written, the outbox keeps the entries of a dead process.
         readable(self.flush())?;
         if let Some(scan) = &scan {
-            // Before the sweep: it settles expired requests, and a settled one no longer shows that its announced answer
-            // was never committed.
+            // Before the sweep: it settles expired requests, and a settled one no longer shows that its answer was never
+            // committed.
             self.undo_announced(&scan.announced())?;
         }
         self.sweep()?;

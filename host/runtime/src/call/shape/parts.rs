@@ -98,7 +98,7 @@ pub(super) fn check(parts: &[Part]) -> Result<(), AnswerFlaw<'static>> {
     })
 }
 
-/// Characters that no media type may have. A model reads the type in a line in brackets, which these could end or begin.
+/// Characters that no media type may have. A model reads the type in a line in brackets, which these could end.
 const NOT_IN_MEDIA_TYPES: &str = "[]";
 
 /// Checks for `type/subtype` as in RFC 6838, with optional parameters and without characters that could end a header.
