@@ -32,6 +32,7 @@ impl Host {
     pub async fn accept(&self, change: &GeneratedChange) -> Result<(), AcceptError> {
         let loader = &self.0.loader;
         let event = format!("accepted the tools that it {}", change.origin.verb());
+        // Write the entry first: an acceptance that the audit log does not have must not take effect.
         loader.note(change.plugin(), &change.sha256, &event).await?;
         let (pins, source, next) = (Arc::clone(&loader.pins), change.source.clone(), change.next.clone());
         let replaced = spawn_blocking(move || pins.replace(&source, &next)).await;

@@ -27,6 +27,7 @@ impl CallHost for Alone {
 
     fn write_output(&self, bytes: &[u8]) -> Result<(), OutputFull> {
         let taken = |left: usize| left.checked_sub(bytes.len());
+        // `Relaxed` is enough, because this counter protects no other memory.
         self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).map(drop).map_err(|_| OutputFull)
     }
 

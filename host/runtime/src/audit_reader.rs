@@ -88,6 +88,7 @@ impl AuditReader {
         mut each: impl FnMut(Entry) -> io::Result<()>,
     ) -> Result<Verified, AuditError> {
         let (log, mut end) = (Arc::clone(&self.0), *place);
+        // `each` may borrow from its caller, so it runs here and only the reading runs on the other thread.
         let (sender, mut entries) = mpsc::channel(READ_AHEAD_MAX);
         let reading = spawn_blocking(move || {
             // If the receiver is dropped, its caller has failed or was dropped itself, so the error reaches no one.

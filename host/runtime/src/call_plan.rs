@@ -54,6 +54,7 @@ impl CallPlan {
         let left = decisions.by_digest.get_mut(digest)?;
         let place = left.iter().position(|decision| match decision {
             PlanDecision::Approved { seen, .. } => concerns.iter().all(|concern| seen.contains(concern)),
+            // A denial applies whatever else a reviewer or a hook asks now.
             PlanDecision::Declined { .. } => true,
         })?;
         let decision = left.remove(place);

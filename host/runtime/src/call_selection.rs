@@ -46,6 +46,7 @@ impl CallSelection {
             if first > last {
                 return Err(CallSelectionError::Form);
             }
+            // Check both ends before the range is stored. Otherwise a short text could select billions of calls.
             for number in [first, last] {
                 if number == 0 || number > count {
                     return Err(CallSelectionError::Unknown { number, count });
@@ -72,6 +73,7 @@ impl CallSelection {
 /// Parses a number without a sign.
 fn number(text: &str) -> Result<usize, CallSelectionError> {
     let text = text.trim();
+    // `usize::from_str` also takes a plus sign.
     if !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(CallSelectionError::Form);
     }

@@ -50,6 +50,7 @@ impl FileWatch {
             let Ok(now) = spawn_blocking(move || stamps(&paths)).await else { continue };
             looks = if now == self.known { 0 } else { looks + 1 };
             if looks > 0 && (now == last || looks > UNQUIET_LOOKS_MAX) {
+                // `known` changes only here, so a caller that drops this future misses no change.
                 self.known = now;
                 return;
             }

@@ -81,6 +81,7 @@ impl Host {
         let redeemed = blocking(move || approvals.redeemable(&id)).await?;
         let call = redeemed.call.clone();
         let request = Request::resuming(question, redeemed).cancellation(cancellation);
+        // The call keeps the id that its approval request names.
         Ok(call::call(&self.0, request, Some(call)).await)
     }
 
@@ -310,6 +311,7 @@ impl Host {
     /// Makes an address unreachable for all plugins, whatever the policy grants. Use it for servers of the application,
     /// such as one that receives approvals.
     pub fn keep_unreachable(&self, address: SocketAddr) {
+        // Later policies share the list of forbidden addresses.
         self.0.policy().network.forbid(address);
     }
 
@@ -353,6 +355,7 @@ pub async fn open_audit(state: impl Into<StatePlace>) -> Result<AuditReader, Ope
     let place = state.into();
     blocking(move || {
         let state = HostDirectories::open(&place)?;
+        // A peek creates no ledger, so that `verify` can report one that was removed.
         let ledger = LedgerPeek::of(&state).map_err(LedgerError::from)?;
         let audit = AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?;
         let audit = audit.beside(Box::new(move || ledger.generation().map_err(io::Error::other)));

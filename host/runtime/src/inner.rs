@@ -123,6 +123,7 @@ impl HostState {
 
     /// Puts a new catalog in force, and ends the instances of plugins that it does not have.
     pub(crate) fn replace_catalog(&self, catalog: Catalog) {
+        // The new catalog comes first: a call that ends in between then compares its instance with it, and drops it.
         self.catalog.send_replace(Arc::new(catalog));
         self.instances.keep_only(&self.catalog());
     }

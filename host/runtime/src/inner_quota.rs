@@ -56,6 +56,7 @@ impl QuotaPool {
 /// Takes at most this amount and at most one of `shares` equal parts. Returns what it took.
 fn take(left: &AtomicU64, amount: u64, shares: u64) -> u64 {
     let share = |left: u64| amount.min(left / shares.max(1));
+    // The share is computed from the value that is replaced, so that concurrent calls cannot take more than there is.
     let before = left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| Some(left - share(left)));
     before.map_or(0, share)
 }
@@ -91,6 +92,7 @@ pub(crate) struct StartedQuota {
 impl StartedQuota {
     /// Returns what neither the call nor its own inner calls used.
     pub(crate) fn settle(self, effects: &Effects, inner: &QuotaPool) {
+        // What its inner calls used came out of this share, too.
         let (own_created, inner) = (effects.created + effects.directories, inner.used());
         self.pool.give_back(QuotaAmount {
             written: self.share.written.saturating_sub(effects.written_bytes).saturating_sub(inner.written),

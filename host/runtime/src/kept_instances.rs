@@ -88,6 +88,7 @@ impl KeptInstances {
         // The pool has no room for the call's store before this is dropped.
         drop(displaced);
         let place = RunningPlace(Some(Arc::clone(&self.0)));
+        // The sweep may not have removed an expired instance yet.
         (place, found.filter(|idle| idle.expires > Instant::now()).map(|idle| idle.instance))
     }
 
@@ -96,6 +97,7 @@ impl KeptInstances {
         let mut places = self.places();
         let dropped: Vec<_> = places.idle.extract_if(.., |idle| !idle.of.is_current(catalog)).collect();
         drop(places);
+        // Dropping an instance frees its memory, so it happens outside the lock.
         drop(dropped);
     }
 
@@ -136,12 +138,14 @@ impl RunningPlace {
     ) {
         let Some(shared) = &self.0 else { return };
         let mut places = shared.lock_recovered();
+        // Compared under the lock, so that either `keep_only` finds the instance, or this sees the new catalog.
         if places.idle.iter().any(|idle| idle.of.is(&owner)) || !owner.is_current(&catalog.borrow()) {
             drop(places);
             // The place becomes free only afterwards.
             drop(instance);
             return;
         }
+        // The place passes to the idle instance. `self.0` is taken below, so that `drop` does not free it again.
         places.running -= 1;
         places.idle.push(KeptInstance { of: owner, instance, expires: Instant::now() + idle_time });
         let begins_sweep = !std::mem::replace(&mut places.is_swept, true);
@@ -168,6 +172,7 @@ async fn sweep(places: Weak<Mutex<InstancePlaces>>) {
         let mut held = places.lock_recovered();
         let now = Instant::now();
         let expired: Vec<_> = held.idle.extract_if(.., |idle| idle.expires <= now).collect();
+        // Decided under the lock: an instance that is kept after this begins a new sweep.
         held.is_swept = !held.idle.is_empty();
         let is_over = !held.is_swept;
         drop(held);

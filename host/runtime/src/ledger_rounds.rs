@@ -43,6 +43,7 @@ pub(crate) fn follow(host: &Arc<HostState>) {
         loop {
             let Some(host) = host.upgrade() else { return };
             round(&host).await;
+            // The task must not keep the host open while it sleeps.
             drop(host);
             tokio::time::sleep(ANCHOR_INTERVAL).await;
         }
@@ -85,6 +86,7 @@ async fn policies(host: &Arc<HostState>) -> Result<PoliciesInForce, LedgerError>
     let (ledger, owner) = (Arc::clone(host.approvals.ledger()), Arc::clone(&host.owner));
     let sha256 = host.policy().sha256.clone();
     blocking(move || {
+        // The next round notes it again, so it need not survive a crash of the machine.
         ledger.note(Durable::Process, |change| {
             change.note_policy(&owner, &sha256)?;
             change.policies()

@@ -90,6 +90,7 @@ impl Host {
             return Ok(GivenUp::Nothing);
         }
         let mut bindings = bindings_of(policy);
+        // Afterwards, only the broker can start programs and compile workers, so it has to run before.
         let needs_broker = needs.reloads || bindings.any(|(_, _, binding)| matches!(binding, Binding::Process(_)));
         let (rights, given_up) = match needs_more(policy) {
             None => (self.needed_rights(&in_force, needs)?, GivenUp::Everything),
@@ -126,6 +127,7 @@ impl Host {
             keep_place(&mut rights, place, home)?;
         }
         let policies = in_force.files.iter().map(|file| &file.path);
+        // A policy that does not exist yet can be created later.
         let policies = policies.chain([&in_force.bases.user_file, &in_force.bases.project_file]);
         for file in policies.chain(&needs.files) {
             keep_file(&mut rights, file, home, ViewAccess::ReadOnly)?;
@@ -223,6 +225,7 @@ fn keep_file(rights: &mut OwnRights, file: &Path, home: Option<&Path>, access: V
     rights.keep(file, access)?;
     let Some(directory) = file.parent() else { return Ok(()) };
     let directory = if directory == Path::new("") { Path::new(".") } else { directory };
+    // A directory that cannot be resolved becomes an empty path, which has no parent. Then only the file is kept.
     let resolved = crate::places::resolve(directory).unwrap_or_default();
     let home = home.and_then(|home| crate::places::resolve(home).ok());
     if resolved.parent().is_none() || Some(&resolved) == home.as_ref() {

@@ -178,6 +178,7 @@ impl ParentCall {
 
     /// Returns whether a policy does not deny this call.
     fn is_allowed_under(&self, policy: &Arc<PolicyInForce>) -> bool {
+        // Held while the policy decides, so that calls at the same time decide once.
         let mut allowed_under = self.allowed_under.lock_recovered();
         if allowed_under.as_ref().is_some_and(|known| Arc::ptr_eq(known, policy)) {
             return true;
@@ -192,6 +193,7 @@ impl ParentCall {
     /// Counts a call. Returns false if this call, or one above it, has none left.
     pub(crate) fn count_call(&self) -> bool {
         self.lineage().all(|calling| {
+            // If a call further up has none left, those below have counted one too many. That only makes them stricter.
             let left = calling.calls_left.fetch_update(Ordering::AcqRel, Ordering::Acquire, |left| left.checked_sub(1));
             left.is_ok()
         })
@@ -280,6 +282,7 @@ impl InnerRun {
 
     /// Stops counting while the call waits for an approver, or for calls that it makes itself.
     pub(crate) fn pause(&self) {
+        // A paused run is also dropped, and must leave only once.
         if self.runs.swap(false, Ordering::AcqRel) {
             self.parent.leave();
         }

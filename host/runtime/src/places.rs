@@ -97,6 +97,7 @@ impl PolicyFile {
         };
         let name = path.file_name().ok_or_else(|| wrong("not the name of a file"))?;
         let mut options = OpenOptions::new();
+        // Otherwise opening a FIFO would wait for a writer (fifo(7)).
         options.read(true).nonblock(true);
         let opened = open_directory(&directory).and_then(|handle| Ok((handle.open_with(name, &options)?, handle)));
         let (file, handle) = match opened {
@@ -108,6 +109,7 @@ impl PolicyFile {
             return Err(wrong("not a regular file"));
         }
         let mut bytes = Vec::new();
+        // One byte more than allowed, by which the parser notices that the text is too long.
         file.take(POLICY_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
         let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8"))?;
         Ok(Some(Self { text, path: path.to_owned(), directory, handle }))

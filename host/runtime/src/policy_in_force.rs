@@ -92,6 +92,7 @@ impl PolicyInForce {
 
     /// Returns whether the policy that was read has the same text, trust and places. Its secrets may differ.
     pub(crate) fn has_text_of(&self, read: &Read) -> bool {
+        // The grants of an untrusted project have no effect, so their places do not matter.
         let same_places = self.untrusted.is_some() || self.bases.project_grants == read.bases.project_grants;
         self.sha256 == read.sha256 && self.untrusted == read.untrusted && same_places
     }

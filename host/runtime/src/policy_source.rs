@@ -153,6 +153,7 @@ impl PolicySources {
             project_grants,
             project_file: path_of(Layer::Project),
         };
+        // Otherwise the path of a program, for example, would lead to a directory named `~` next to the policy.
         self.check_home(&policy, path_of)?;
         let open = |path: &PathBuf| OwnPlace::if_exists("the directory of your policies", path);
         let policy_directories = self.directories.iter().map(open).collect::<Result<_, _>>()?;

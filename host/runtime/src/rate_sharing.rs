@@ -39,11 +39,13 @@ pub(crate) fn follow(host: &Arc<HostState>) {
                 // If the database cannot be reached, the next report has these calls too.
                 if report(&counts, host.approvals.ledger()).await.is_ok() && cleans {
                     cleaned = Some(Instant::now());
+                    // If this fails, the unused counts stay until the next cleaning.
                     let _ = clean(host.approvals.ledger()).await;
                 }
             }
             drop(host);
             sleep(REPORT_PAUSE).await;
+            // Reports early if a call was counted.
             let _ = timeout(REPORT_INTERVAL.saturating_sub(REPORT_PAUSE), counts.used()).await;
         }
     }));

@@ -51,6 +51,7 @@ impl Rehearsal {
         let policy = host.policy();
         let mut plugin = reload::grant(host, &policy, &host.loader.plugins.held(), plugin).await?;
         let generated = host.loader.generate_unpinned(&mut plugin).await?;
+        // Only now are the tools known whose arguments a binding can name.
         grants::check_keys(&policy.policy, &plugin).map_err(|error| LoadError::Grants(Box::new(error)))?;
         Ok(Self { host: Arc::clone(host), plugin, generated })
     }

@@ -99,6 +99,7 @@ async fn look_again(host: &Arc<HostState>) -> Result<Reloaded, ReloadError> {
         },
         Err(error) => Some(error),
     };
+    // A policy at fault does not keep changed plugins from being loaded, under the policy in force.
     let policy_fault = policy::note(host, fault).await?;
     match look(host, &seen, None).await {
         Ok((reloaded, now)) => {
@@ -124,6 +125,7 @@ async fn look(
     for file in files {
         look.at(file).await?;
     }
+    // This comes before `bind_again`, after which every plugin is a new one.
     let old = look.old();
     look.bind_again().await.map_err(LookError::Policy)?;
     look.generate_again(old).await?;

@@ -21,6 +21,7 @@ pub(crate) struct SecretFile {
 
 impl PartialEq for SecretFile {
     fn eq(&self, other: &Self) -> bool {
+        // `path` consists of `base` and `written`.
         (&self.plugin, &self.key, &self.path, &self.slot, &self.stamp)
             == (&other.plugin, &other.key, &other.path, &other.slot, &other.stamp)
     }

@@ -159,6 +159,7 @@ impl PendingLogin {
     pub async fn finish(self, returned: &str) -> Result<LoginStatus, ServerLoginError> {
         let Self { host, account, server, login } = self;
         let token = login.finish(returned).await.map_err(|error| account.failed(error))?;
+        // The entry comes first, because running hosts use the token as soon as it is kept.
         host.note_login(&server, &format!("logged in at {}", OneLine(token.issuer()))).await?;
         account.keep(&token).await?;
         Ok(account.status().await?)

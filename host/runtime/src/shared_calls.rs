@@ -122,6 +122,7 @@ impl SharedCalls {
             expires_at: 0,
         };
         self.change(move |change| {
+            // The hosts have different clocks, and the ledger has one for all.
             let now = change.now();
             let row = SharedCallRow { begun_at: now, changed_at: now, expires_at: until(now, lifetime), ..row };
             Ok(match change.share_call(&row)? {
@@ -173,6 +174,7 @@ impl SharedCalls {
         match looked.await? {
             FoundCall::None => Ok(None),
             FoundCall::Call(call) => Ok(Some(call)),
+            // Only a dead call costs the lock of changes. It is judged again under the lock.
             FoundCall::Abandoned(wanted) => self.change(move |change| wanted.find_settled(change)).await,
         }
     }
@@ -303,6 +305,7 @@ impl WantedCall {
 
 /// Settles the shared calls that have expired, or whose process has died.
 pub(crate) fn settle(ledger: &CallLedger) -> Result<(), LedgerError> {
+    // Mostly there is nothing to settle, and a look takes no lock of changes.
     if ledger.users() == LedgerUsers::OneDirectory || !ledger.look(|change| change.has_stale_shared_calls())? {
         return Ok(());
     }

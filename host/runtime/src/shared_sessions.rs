@@ -213,6 +213,7 @@ impl SharedSessions {
     /// # Errors
     /// The database cannot be reached.
     pub async fn confirm_end(&self, key: &str, ender: &SessionEnder) -> Result<(), SharedSessionError> {
+        // An empty name means that no host waits.
         if ender.0.is_empty() || ender.0 == *self.name {
             return Ok(());
         }
@@ -252,6 +253,7 @@ impl SharedSessions {
     /// The database cannot be reached.
     pub async fn report(&self, sessions: Vec<(String, SessionActivity)>) -> Result<Vec<String>, SharedSessionError> {
         let (ledger, idle) = (Arc::clone(&self.ledger), self.idle);
+        // The report of the host does not wait for its turn behind requests of clients.
         let ended = blocking(move || {
             let known = ledger.change_sessions(|change| change.report_sessions(&report_of(&sessions), idle))?;
             let keys = sessions.into_iter().map(|(key, _)| key);
@@ -321,6 +323,7 @@ impl SessionMessages {
                     if !rows.is_empty() {
                         return rows.into_iter().map(SessionMessage::from).collect();
                     }
+                    // The first look has only found the position. A message may have come since.
                     if is_begun {
                         let _ = timeout(LOOK_INTERVAL, self.news.changed()).await;
                     }

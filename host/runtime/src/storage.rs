@@ -72,6 +72,7 @@ fn check_files(host: &HostState) -> Result<(), StorageFault> {
     if !host.storage.has_only_grown(length(AUDIT_LOG)?) {
         return Err(StorageFault::AuditDamaged);
     }
+    // Reading the mark also checks that this host wrote the head.
     Ok(host.audit.ledger_mark().map(drop)?)
 }
 

@@ -70,6 +70,7 @@ impl Turn {
     /// Releases the turn for other calls while an approver is asked.
     pub(crate) fn release(&self) {
         let turn = self.held().turn.take();
+        // Dropping it wakes other calls, so it happens outside the lock.
         drop(turn);
     }
 

@@ -20,6 +20,7 @@ impl CallsUnderWay {
 
     /// Returns how many calls have begun and have not ended.
     pub(crate) fn count(&self) -> usize {
+        // This pairs with the decrements: a caller that reads zero sees everything that the ended calls did.
         self.0.load(Ordering::Acquire)
     }
 }

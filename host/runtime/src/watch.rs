@@ -118,6 +118,7 @@ async fn watch(host: Weak<HostState>) {
         tell(&host, &mut failure, looked.as_ref().err()).await;
         let in_place = host.loader.plugins.are_in_place();
         drop(host);
+        // The signal watches the directories from before the reload, so the next round makes another.
         if moved {
             continue;
         }

@@ -46,6 +46,7 @@ impl OrderFiles {
     /// Waits until the call may run with those of other processes. It polls, because a thread that blocks on a file
     /// lock cannot be stopped.
     pub(super) async fn take(&self, (principal, session): (&Principal, &str), runs: Runs) -> io::Result<OrderFile> {
+        // The caller chooses the session's name, so only a digest of it becomes part of a file's name.
         let digest = sha256(format!("{}\0{session}", principal.as_str()));
         let (directory, name) = (Arc::clone(&self.0), digest.get(..NAME_DIGITS).unwrap_or_default().to_owned());
         let file = spawn_blocking(move || open(&directory, &name)).await.map_err(io::Error::other)??;

@@ -125,6 +125,7 @@ impl Admissions {
         let (taken, wait) = measured(self.orders.take(&order)).await;
         waits.order = wait;
         admission.held().order = Some(taken.map_err(NotAdmitted::Io)?);
+        // After a timeout, the call keeps its place in the order until `OrderUntilOver` is dropped, at its end.
         let (taken, wait) = measured(tokio::time::timeout(patience, self.slots.take(&slot))).await;
         waits.slot = wait;
         let taken = taken.map_err(|_| NotAdmitted::Busy)?;
@@ -171,6 +172,7 @@ impl Admissions {
             let Some((order, slot)) = held.wanted.clone() else { return Ok(()) };
             (order, slot, held.order.is_some())
         };
+        // The order comes before the slot, as in `admit`: a call that waits for its session must not hold a slot.
         if !has_order {
             let order = self.orders.take(&order).await?;
             admission.held().order = Some(order);
@@ -222,6 +224,7 @@ impl Admission {
     /// has to wait for its own, such as when another call waits for a slot.
     fn hand_over(&self, order: &OrderKey, slot: &SlotKey) -> Option<(RunSlot, OrderGuard)> {
         let mut held = self.held();
+        // Check these before the exchange, which changes the counts of the slot.
         let is_offered = held.waiting.is_some() && held.order.is_some();
         let covers = held.wanted.as_ref().is_some_and(|(own, _)| own.covers(order));
         if !is_offered || !covers || !held.slot.as_mut()?.exchange(slot) {
@@ -262,6 +265,7 @@ impl Admission {
 impl Drop for Admitted {
     fn drop(&mut self) {
         let mut held = self.0.held();
+        // Keep the lender: the order goes back to it later, when everything that the call leaves behind is in place.
         let (slot, waiting, lender) = (held.slot.take(), held.waiting.take(), held.lender.clone());
         held.wanted = None;
         // Drop the slot outside of this lock, because that wakes the next call.

@@ -42,6 +42,7 @@ pub(super) struct OrderKey {
 /// A call's place in the order of its session. Held only for its `Drop`.
 #[derive(Debug)]
 pub(super) struct OrderGuard {
+    // Fields are dropped in this order. So the next call of this process finds the file unlocked.
     _file: Option<OrderFile>,
     _memory: CallOrderGuard,
 }
@@ -78,6 +79,7 @@ impl SessionOrders {
     /// # Errors
     /// The lock file of the session cannot be used.
     pub(super) async fn take(&self, OrderKey { session, runs }: &OrderKey) -> io::Result<OrderGuard> {
+        // Take the fair lock in memory first. Then only calls that this process would run now poll the file.
         let memory = self.of(session).take(*runs).await;
         let file = match &self.files {
             Some(files) => Some(files.take((&session.0, &session.1), *runs).await?),

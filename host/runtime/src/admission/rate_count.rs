@@ -64,12 +64,15 @@ impl RateCount {
             // Each call counts for all hosts, because each may make as many. One call is always within the burst.
             Counting::Apart(hosts) => (rate.interval() * hosts, (rate.burst / hosts).max(1)),
         };
+        // This is the generic cell rate algorithm. One instant replaces a list of past calls, so a count has a fixed
+        // size.
         let next = self.paced_until.max(now) + interval;
         match (next - now).checked_sub(interval * burst) {
             Some(wait) if !wait.is_zero() => return Err(wait),
             Some(_) | None => {}
         }
         match counting {
+            // Until the next report, the other hosts count on the same free calls.
             Counting::Together(hosts) if self.unreported >= self.part(rate, hosts, now) => Err(REPORT_WAIT),
             Counting::Own | Counting::Together(_) | Counting::Apart(_) => Ok(next),
         }
@@ -104,6 +107,7 @@ impl RateCount {
         self.unreported = self.unreported.saturating_sub(calls);
         self.unreported_since = now;
         self.known_until = known_until;
+        // Calls that began during the report are not in `known_until` yet.
         let step = self.rate.map_or(Duration::ZERO, |rate| rate.interval());
         self.paced_until =
             if self.unreported == 0 { known_until } else { known_until.max(now) + step * self.unreported };

@@ -200,6 +200,7 @@ impl RateCounts {
     fn add(&self, keys: &[RateCountKey]) {
         let counts = &mut self.counts.lock_recovered().map;
         for key in keys {
+            // While the call was paused, its count may have been removed to make room.
             let count = counts.entry(key.clone()).or_insert_with(|| RateCount::unused(Instant::now()));
             count.in_progress = count.in_progress.saturating_add(1);
         }
@@ -259,6 +260,7 @@ fn make_room(
     }
     counts.retain(|key, count| !count.is_unused(now) || limits.iter().any(|limit| limit.key == *key));
     while counts.len() + missing > RATE_COUNTS_MAX {
+        // If shared counts were removable, a caller could make new principals until a shared rate is forgotten.
         let is_removable = |(key, count): &(&RateCountKey, &RateCount)| {
             key.principal.is_some() && count.in_progress == 0 && !limits.iter().any(|limit| limit.key == **key)
         };

@@ -135,7 +135,8 @@ impl Drop for RunSlot {
     fn drop(&mut self) {
         let next = self.slots.table().hand_over(&self.key);
         if let Some((key, waiting)) = next {
-            // If the call has stopped waiting, this drops the slot, which hands it over again.
+            // The table is unlocked by now. If the call has stopped waiting, this drops the slot, which locks the table
+            // and hands the slot over again.
             drop(waiting.send(Self { slots: self.slots.clone(), key }));
         }
     }

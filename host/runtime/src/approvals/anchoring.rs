@@ -57,6 +57,7 @@ impl Approvals {
             if newest(&anchors).is_some_and(|newest| newest.head.entries >= head.entries) {
                 return Ok((anchors, Some(found)));
             }
+            // If someone removed the newest anchors, their numbers are not used again. So the gap stays visible.
             let number = found.max(before).saturating_add(1);
             let is_added = change.add_anchor(&chain, place, number, &head)?;
             Ok((anchors, is_added.then_some(number)))

@@ -53,6 +53,7 @@ impl Approvals {
 
     fn blocking_answer(&self, id: &str, answer: &Answer) -> Result<Onward, ApprovalError> {
         let onward = self.announced(Durable::Machine, |change, announcer| self.settle(change, announcer, id, answer));
+        // Notify after an error too. An expiry or a withdrawal may have been committed with it.
         self.shared.answered.notify_waiters();
         onward?
     }
@@ -91,6 +92,8 @@ impl Approvals {
         let held = held(&row, &body, answer, change.now())?;
         let line = AnswerLine { by: self.answerer(), ..line(&row, &body, answer, held.as_ref()) };
         match answer {
+            // These grant a right, so their entry precedes the commit. A denial takes effect first, and its entry
+            // follows.
             Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. } => {
                 if let Some(held) = &held {
                     change.remember(held)?;

@@ -23,6 +23,7 @@ pub(super) struct ApproverAnswer {
 pub(super) async fn asked(approvals: &Approvals, channel: &ApproverChannel, question: &Question) -> ApproverAnswer {
     let ApproverChannel::Approver(approver) = channel else { return std::future::pending().await };
     let attention = approvals.shared.attention.wait(question).await;
+    // Check again after the wait: the approver may have denied the requests ahead of this one.
     let (answer, panic) = match approvals.shared.refusals.again(question) {
         Some(note) => (Answer::No { note: Some(note) }, None),
         None => answer_of(&**approver, &as_it_is_now(approvals, question).await).await,

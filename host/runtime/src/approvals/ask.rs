@@ -81,6 +81,8 @@ impl Approvals {
             let begun = blocking(move || approvals.begin(&channel_now, asking)).await;
             let next = match begun? {
                 RecalledAnswer::Next(next) => *next,
+                // The preview runs between two transactions, because it can take seconds and a write blocks other
+                // processes.
                 RecalledAnswer::Unanswered(mut unanswered) => {
                     unanswered.preview = tokio::select! {
                         biased;
@@ -113,12 +115,14 @@ impl Approvals {
     fn begin(&self, channel: &ApproverChannel, mut case: ApprovalCase) -> Result<RecalledAnswer, ApprovalError> {
         let recalled = match case.afresh {
             true => Recall::Nothing { changed: None },
+            // This only counts uses, which give no right, so the commit need not survive a crash of the machine.
             false => self.announced(Durable::Process, |change, announcer| self.recall(change, announcer, &case))?,
         };
         match recalled {
             Recall::Yes => return Ok(RecalledAnswer::next(Next::Asked(AskOutcome::Yes(None)))),
             Recall::Nothing { changed } => case.question.changed = changed,
         }
+        // Join before the check for repeated denials, because an approver may have answered this very call already.
         let joined = self.join(channel, &case)?;
         if let Some(next) = self.joined(joined, &mut case)? {
             return Ok(RecalledAnswer::next(next));
@@ -156,6 +160,7 @@ impl Approvals {
         let kept = KeptDifference::of(&case);
         let no_approver = matches!(channel, ApproverChannel::NoApprover(Unattended::Pending));
         let mut row = self.row(&case, no_approver)?;
+        // A request must not expire while its call still waits.
         let open = if no_approver { case.times.pending } else { case.times.pending.max(case.times.waiting) };
         // From now on, the preview is in the ledger.
         case.preview = None;
@@ -178,6 +183,7 @@ impl Approvals {
         })?;
         let attendance = match put {
             Put::Down(attendance) => {
+                // The request is committed by now, so a person who is told of it finds it.
                 self.shared.notifier.notify(&case);
                 attendance
             }

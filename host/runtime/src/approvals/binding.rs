@@ -153,6 +153,7 @@ impl ApprovalBinding {
 
     /// Returns the digest of the binding, the arguments and the session, which identifies what a request is about.
     pub(crate) fn digest(&self, covered: &Map<String, Value>, session: &str) -> String {
+        // A JSON array, so that no part can pass for the end of the one before it.
         let parts = [self.text(), json::canonical(covered), session.to_owned()];
         sha256(serde_json::to_string(&parts).unwrap_or_default())
     }

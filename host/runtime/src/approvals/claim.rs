@@ -73,6 +73,7 @@ impl Approvals {
     /// Spends the approval of a request that this process waited for.
     pub(super) fn claim(&self, id: &str, subject: QuestionSubject) -> Result<Option<Ticket>, ApprovalError> {
         let owner = self.owner()?;
+        // Spending must survive a crash of the machine. Otherwise the call could run a second time after it.
         self.change(Durable::Machine, |change| {
             let row = change.question(id)?.ok_or(ApprovalError::Unknown)?;
             if row.status == Status::Approved && row.expires_at <= change.now() {
@@ -143,6 +144,7 @@ impl Approvals {
             let body = QuestionBody::parse(id, row.body.as_deref())?;
             // Use the request's own subject, because a call and its repetition are the same call.
             let bound = ApprovalBinding { subject: body.binding.subject.clone(), ..now_bound.clone() };
+            // The digest is what the approval is bound to. The arguments in the body are what the approver was shown.
             if bound.digest(arguments, session) != row.binding || covered(id, &body)? != *arguments {
                 let changed = body.binding.changed(&bound).unwrap_or_else(|| "its arguments changed".to_owned());
                 let _ = change.step(id, StatusStep::Withdraw, Some(&changed))?;

@@ -145,6 +145,7 @@ impl Approvals {
                 answers: answers.filter_map(held_answer).collect(),
                 faults: faults
                     .iter()
+                    // The principal of an altered row is unknown, so a restricted handle must not see it.
                     .filter(|_| self.within.is_none())
                     .map(|fault| WithCauses(fault).to_string())
                     .collect(),
@@ -168,6 +169,7 @@ impl Approvals {
             let body = QuestionBody::parse(id, row.body.as_deref()).ok();
             Ok::<_, ApprovalError>((open_question(change, row)?, body))
         })?;
+        // Outside of the transaction, because this reads files.
         if let (Some(question), Some(body)) = (&mut open.question, body) {
             question.difference = body.difference();
         }

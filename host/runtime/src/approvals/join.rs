@@ -90,6 +90,7 @@ impl Approvals {
         }
         let bindings = case.bindings();
         let [call, repeat] = &bindings;
+        // Most calls have no open request. A look takes no write lock, and `put_down` looks again in its transaction.
         if self.shared.ledger.look(|change| change.open_questions_bound_to([call, repeat]))?.is_empty() {
             return self.rejected_since(case, &bindings);
         }
@@ -133,6 +134,7 @@ impl Approvals {
     ) -> Result<Option<Joined>, ApprovalError> {
         match self.fate(change, channel, case, &row, owner)? {
             Fate::Expired => {
+                // The row was read in this transaction, so the step cannot conflict.
                 let _ = change.step(&row.id, StatusStep::Expire, None)?;
                 Ok(None)
             }
@@ -140,6 +142,7 @@ impl Approvals {
             Fate::Spendable => self.spend((change, announcer), case, &row, owner).map(Some),
             Fate::Joinable { waits_elsewhere } => {
                 let waits = matches!(channel, ApproverChannel::Approver(_) | ApproverChannel::Elsewhere);
+                // No other process waits. Only the owner withdraws a request, so this process becomes its owner.
                 if waits && !waits_elsewhere && row.owner != owner {
                     change.hand_over(&row, owner)?;
                 }
@@ -166,6 +169,7 @@ impl Approvals {
         }
         let waits_elsewhere = row.owner != owner && change.is_waited_for(row)?;
         Ok(match row.status {
+            // A call that waits for this approval spends it itself.
             Status::Approved if self.shared.waiters.count(&row.id) == 0 && !waits_elsewhere => Fate::Spendable,
             // The channel denies unattended requests, so the call must not join one and leave it open.
             Status::Pending | Status::Approved if matches!(channel, ApproverChannel::NoApprover(Unattended::Deny)) => {
@@ -196,6 +200,7 @@ impl Approvals {
             note: None,
             by: None,
         };
+        // The call runs in this process, so its death must make the request `lost`.
         let row = change.hand_over(row, owner)?;
         change.step(&row.id, StatusStep::Claim, None)?.map_err(ApprovalError::from)?;
         announcer.announce(Kind::Answer, &line)?;

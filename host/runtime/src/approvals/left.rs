@@ -92,6 +92,7 @@ impl Approvals {
             Err(LedgerError::Seal(_)) => return Ok(None),
             row => row?,
         };
+        // This process runs, so its own requests always count as waited for. `waiters` says whether a call waits.
         let is_own = |row: &QuestionRow| self.owner().map(|owner| owner.id() == row.owner);
         Ok(match row {
             Some(row) if !matches!(row.status, Status::Pending | Status::Approved) => None,

@@ -113,7 +113,9 @@ fn start(words: &[String]) -> io::Result<Child> {
     let mut command = Command::new(program);
     let kept: Vec<(&str, OsString)> =
         VARIABLES.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))).collect();
+    // `run` kills this process group, and with it everything that the command has started.
     command.args(arguments).env_clear().envs(kept).current_dir("/").process_group(0).kill_on_drop(true);
+    // The host's standard output may be the pipe of an MCP client, so the command must not inherit it.
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn()
 }

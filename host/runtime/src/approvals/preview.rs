@@ -253,6 +253,7 @@ impl ClaimedFile {
         };
         let new = self.content.as_deref().unwrap_or_default();
         let hunks = match new.len() <= TEXT_BYTES_MAX {
+            // For an empty file that appears or is removed, `unified` would say that nothing changes.
             true if !what.is_empty() && old.is_empty() && new.is_empty() => Some(String::new()),
             true => unified(&old, new, deadline),
             false => None,

@@ -46,6 +46,7 @@ impl Approvals {
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, ApprovalError>,
     ) -> Result<T, ApprovalError> {
         let (done, committed) = self.shared.ledger.commit(durable, work)?;
+        // A crash of the machine can undo other commits. If the log named them, the ledger would look rolled back.
         if let Some(generation) = committed.generation.filter(|_| durable == Durable::Machine) {
             // The committed change is valid even if this note fails. The next change notes the generation again.
             let _ = self.shared.audit.note_ledger(generation);
@@ -65,6 +66,7 @@ impl Approvals {
         // Flush first, so that the log has the order of the changes.
         if self.shared.ledger.look(|change| change.has_posted())? {
             self.flush().map_err(|error| match error {
+                // The entries are of earlier changes. Nothing of this change has taken effect.
                 ApprovalError::Unrecorded(error) => ApprovalError::Audit(error),
                 error => error,
             })?;
@@ -113,6 +115,7 @@ impl Approvals {
             Ok(change.question(&announced.question)?.is_some_and(|row| row.status == Status::Pending))
         };
         for announced in announced {
+            // Most announced answers were committed, so look before taking the write lock.
             if !self.shared.ledger.look(|change| is_pending(change, announced))? {
                 continue;
             }

@@ -43,6 +43,7 @@ struct Streak {
 impl Repetition {
     /// Counts a call, and returns how often exactly this call was made in a row.
     pub(crate) fn count(&self, row: RepetitionRow<'_>, (tool, arguments): (&ToolName, &str)) -> u64 {
+        // The key of the hash is random in each process. So a caller cannot find two calls or sessions that collide.
         let (key, call) = (self.hasher.hash_one(row), self.hasher.hash_one((tool, arguments)));
         let mut last = self.last.lock_recovered();
         let count = next(&mut last, row, key, call);

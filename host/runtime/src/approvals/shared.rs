@@ -110,6 +110,7 @@ impl Approvals {
     pub(super) fn may_know(&self, principal: &str) -> bool {
         let Some(within) = &self.within else { return true };
         let below = principal.strip_prefix(within.as_str());
+        // The slash matters: `alice-2` is not a sub-agent of `alice`.
         below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
     }
 

@@ -52,6 +52,8 @@ impl Approvals {
         shown: &ShownDigest,
         answer: &Answer,
     ) -> Result<ShownAnswer, ApprovalError> {
+        // This check needs no transaction with the answer. What a pending row shows does not change, and a file can
+        // change until the call runs anyway.
         if !matches!(answer, Answer::No { .. }) {
             let open = self.question(id).await?;
             if open.status != Status::Pending {

@@ -51,6 +51,7 @@ impl Approvals {
         if self.shared.ledger.users() == LedgerUsers::OneDirectory {
             return;
         }
+        // A weak reference, so that this task does not keep the ledger open after the host is dropped.
         let (shared, within) = (Arc::downgrade(&self.shared), self.within.clone());
         drop(tokio::spawn(async move {
             loop {
@@ -79,6 +80,7 @@ impl Approvals {
             }
             Ok::<_, ApprovalError>(stale)
         };
+        // Usually nothing is stale, so look before taking the write lock. Another process may settle rows meanwhile.
         let found = self.shared.ledger.look(stale)?;
         if found.is_empty() {
             return Ok(());
@@ -98,6 +100,7 @@ impl Approvals {
             let is_open = ledger.look(|change| Ok::<_, ApprovalError>(change.is_call_open(call)?))?;
             Ok::<_, ApprovalError>(if is_open { DeadCallEnding::Pending } else { DeadCallEnding::Lost })
         };
+        // The sweep has run, so a request that is still open can really be answered later.
         let settled = self.shared.audit.settle(scan, |owner| ledger.is_alive(owner), ending)?;
         self.undo_announced(&settled.announced)?;
         Ok(self.shared.audit.note_settled(&settled)?)

@@ -101,6 +101,7 @@ impl Approvals {
     }
 
     fn blocking_distrust_policy(&self, path: &Path) -> Result<bool, TrustError> {
+        // Only the folder is resolved, as for `ProjectPolicy::place`, and because the file may be gone.
         let folder = resolve(path.parent().unwrap_or(path));
         let folder = folder.map_err(|source| PlaceError::Io { what: "the policy", path: path.to_owned(), source })?;
         let place = folder.join(path.file_name().unwrap_or_default());

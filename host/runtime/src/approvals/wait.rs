@@ -107,9 +107,12 @@ impl RequestWait {
                 answer = &mut answer => Woken::Answered(answer),
                 () = &mut late => Woken::Late,
                 () = &mut leaves => Woken::Leave,
+                // A notification between two rounds is lost. The next tick then finds the answer.
                 () = approvals.shared.answered.notified() => Woken::Look,
                 _ = looks.tick() => Woken::Look,
             };
+            // Held until the answer is counted. The next request of the session then sees a pause that this answer
+            // begins.
             let mut _attention = None;
             let status = match woken {
                 Woken::Stopped(stopped) => {
@@ -144,6 +147,7 @@ impl RequestWait {
 
     /// Returns the withdrawal of the request. Returns `None` if it was answered, or if another process owns it.
     fn withdrawal(&mut self) -> Option<Withdrawal> {
+        // Set `settled`, because `Drop` runs after `withdraw` and must not withdraw again.
         if std::mem::replace(&mut self.settled, true) || !self.owned {
             return None;
         }
@@ -209,6 +213,7 @@ impl RequestWait {
 
     /// Returns the request's status if another process, or another part of this one, has settled it.
     async fn look(&self, seen: &mut Option<i64>) -> Result<Option<Status>, ApprovalError> {
+        // Read the version before the status. A change in between has a newer version, so the next look reads again.
         let version = self.approvals.shared.ledger.version()?;
         if version.is_none() || *seen == version {
             return Ok(None);
@@ -321,6 +326,7 @@ impl Drop for Withdrawal {
         let Self { approvals, call, question, why } = self;
         // If this cannot be written, the request expires later.
         let _ = approvals.change(Durable::Process, |change| {
+            // A call begins to wait within a transaction, so no call can join between this check and the step.
             if approvals.shared.waiters.count(question) > 0 {
                 return Ok(());
             }

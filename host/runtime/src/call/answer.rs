@@ -158,6 +158,7 @@ impl AnswerText {
             self.keep(head.as_bytes());
             self.head = head;
         }
+        // The head grows only as long as it is the whole text. A later piece would follow a gap.
         if before == self.head.len() as u64 {
             let fits = cut(piece, self.shown_max.saturating_sub(self.head.len()));
             // The listener gets only whole lines, because the reply is cut after its last whole line.

@@ -45,6 +45,7 @@ impl ValidCall {
     ) -> Result<ApprovedCall, Rejection> {
         let (verdict, observed) = self.weigh(host, request, record).await?;
         if let Some(question) = &request.resumes {
+            // `redeem` checks that the approver saw this call and all of its concerns. So nothing is left to ask.
             record.spend(self.redeem(host, request, question, &observed.concerns).await?);
             return Ok(ApprovedCall { limits: self.limits(), call: self, by_a_person: true });
         }
@@ -65,6 +66,7 @@ impl ValidCall {
     ) -> Result<(Verdict, Observed), Rejection> {
         let verdict = self.decide(host, request, record).await?;
         self.count_rate(host, request, record)?;
+        // `reasons` asks about a program whose file was replaced, so look at the files first.
         grant::refresh_programs(self).await?;
         if verdict.decision == Decision::Ask && request.resumes.is_none() {
             // Check this before a review or a hook takes time, because no answer would help.
@@ -134,6 +136,7 @@ impl ValidCall {
         request: &Request,
         record: &CallRecord,
     ) -> Result<Verdict, Rejection> {
+        // `parse` has checked only the limit of the host. A plugin can have a lower one.
         let bytes_max = self.limits().arguments_bytes;
         if self.canonical.len() > bytes_max {
             return Err(too_long(bytes_max));
@@ -141,6 +144,7 @@ impl ValidCall {
         let (policy, question) = (&self.policy.policy, self.question(&request.origin));
         let verdict = policy.decide(&question);
         record.decided(host, &self.policy, &verdict).await?;
+        // The denial is recorded by now. A pause has a message of its own, which says how it ends.
         if let Some(pause) = policy.paused() {
             return Err(paused(self, pause));
         }
@@ -185,6 +189,7 @@ impl ValidCall {
             reasons.push(format!("this session made exactly this call {count} times in a row"));
         }
         let subject = if repeats { QuestionSubject::Repeat } else { QuestionSubject::Call };
+        // Each concern adds one reason. Any other reason is of the policy or of the host.
         let by_host = reasons.len() > concerns.len();
         (!reasons.is_empty()).then(|| Reasons { subject, text: reasons.join("; "), by_host })
     }

@@ -60,6 +60,7 @@ impl<'a> ReadyBatch<'a> {
         let replies = self.replies(requests).await;
         let Self { request, granted, admitted, answer, .. } = self;
         drop(admitted);
+        // The calls run at the same time, so the sum of their times can exceed the time that has passed.
         let run = Usage { wall: time_of(&replies).min(began.elapsed()), ..Usage::default() };
         let bytes_in = granted.call.canonical.len() as u64;
         if request.cancellation.is_cancelled() && replies.iter().any(|reply| reply.outcome() == Outcome::Cancelled) {

@@ -161,6 +161,7 @@ impl GuestLink {
         call: Arc<ValidCall>,
         run: Option<OwnRun>,
     ) -> Self {
+        // The time of a review or a preview does not count for the calls above.
         let inner_run = request.parent.as_ref().filter(|_| run.is_some()).map(InnerRun::begin);
         let request = Request {
             overrides: request.overrides.clone(),
@@ -214,6 +215,7 @@ impl GuestLink {
 
     /// Waits until a suspended call has its slots again.
     pub(super) async fn continue_run(&self) -> Result<(), String> {
+        // Take the turn before the order and the slot, as at the start of a call. Otherwise two calls could deadlock.
         if let Some(turn) = &self.request.turn {
             turn.resume().await;
         }
@@ -349,6 +351,7 @@ impl GuestLink {
             }
         };
         let asked = self.host.approvals.ask(channel, case, preview, || self.let_go(), stopped).await;
+        // Before the error is returned, because the tool goes on after it and needs its slots.
         self.go_on().await?;
         asked.map_err(|error| Rejection::from(error).message)
     }

@@ -65,6 +65,7 @@ impl GuestLink {
 
     /// Returns a client for one destination. It reaches the same addresses as the program's own client.
     fn destination(&self, policy: &PolicyInForce, binding: &ProcessBinding, text: &str) -> Result<Offer, String> {
+        // The scheme only supplies the default port. The client below takes both schemes.
         let destination = Destination::from_parts("https", text, "/")
             .map_err(|error| format!("write a host and a port, such as \"files.example.org:443\": {error}"))?;
         let own = match &binding.network {

@@ -94,6 +94,7 @@ impl ReadyCall {
         let (written, kept) = answer.finish().await;
         let usage = ran.usage;
         let full = |OutputFull| Stop::Limit(LimitKind::KeptOutput);
+        // If some of its text could not be kept, the call has failed even if the tool returned an answer.
         let rejection = match ran.result.and_then(|answer| kept.map(|()| answer).map_err(full)) {
             Ok(Ok(success)) => {
                 return Ok(RawOutcome { tool, success, written, results: None, usage, bytes_in, output_bytes_max });
@@ -188,6 +189,7 @@ async fn execute(
     (tool_call, setup): (ToolCall<'_>, RunSetup<'_>),
 ) -> Ran<Answer> {
     let owner = InstanceOwner::of(request, &call.plugin);
+    // Every run takes a place, also one whose instance is not kept. Idle instances give up theirs for it.
     let (place, idle) = host.instances.begin(owner.as_ref());
     let Some(owner) = owner else { return host.loader.engine.execute(tool_call, setup).await };
     record.continues_after(idle.as_ref().map_or(0, IdleInstance::calls));

@@ -141,6 +141,7 @@ impl GuestLink {
         {
             return vec![kept(answer(self.answer_alone(request).await))];
         }
+        // Several calls cannot share the slot of this one. Each waits for a slot of its own.
         self.request.admission.release();
         let mut answers: Vec<Answer> = requests.iter().map(|_| Err(Failure::Cancelled)).collect();
         let ended = (&self.request.cancellation, &Steering::new());

@@ -59,6 +59,8 @@ impl GrantedCall {
         record: &CallRecord,
     ) -> Result<ReadyCall, Rejection> {
         let name = self.call.tool.name();
+        // Get the code before the waits. Compiling can take long, and the call would hold its turn and its slot
+        // meanwhile.
         let code = match (Standard::named(name), self.call.plugin.native_function(&name.tool)) {
             (Some(standard), _) => Runnable::Standard(standard),
             (None, _) if reserved::explains(name) => Runnable::Explanation,

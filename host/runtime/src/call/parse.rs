@@ -24,6 +24,7 @@ pub(crate) struct ParsedCall {
 impl ParsedCall {
     /// Parses the arguments. Takes an object out of them, and leaves a text.
     pub(super) fn parse(tool: &str, given: &mut RequestArguments, bytes_max: usize) -> Result<Self, Rejection> {
+        // Before parsing, because a parsed object takes several times the memory of its text.
         if given.bytes() > bytes_max {
             return Err(malformed(format!("they are larger than {bytes_max} bytes. Shorten them")));
         }
@@ -35,6 +36,7 @@ impl ParsedCall {
             }
             RequestArguments::Object { members, canonical } => (take(members), take(canonical), false),
         };
+        // One byte more than the longest valid name, so that `validate` still sees that a cut name is too long.
         Ok(Self { tool: cut(tool, TOOL_BYTES_MAX + 1).to_owned(), arguments, canonical, stringified })
     }
 }

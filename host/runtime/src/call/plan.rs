@@ -82,6 +82,7 @@ impl GuestLink {
             let policy = self.host.policy();
             let CallsToAsk { asking, mut runs } = self.calls_to_ask(&parent, &calls).await;
             let channel = self.host.channel_of(&self.request, &policy.policy);
+            // Stop counting here: the time of the approver is not the time of the call.
             spent += began.elapsed();
             // A person sees more of a single call, and can let it be remembered. A running call cannot leave its
             // request open, but the calls that it makes can.
@@ -110,6 +111,7 @@ impl GuestLink {
                     false => PlanDecision::Declined { note: note.clone() },
                 };
                 let kept = parent.plan.add(asking.case.digest(), decision);
+                // A call whose decision found no room asks by itself.
                 if let Some(runs) = runs.get_mut(asking.position) {
                     *runs = approved && kept;
                 }

@@ -121,6 +121,7 @@ pub(super) fn about_calls(
     let asked = About { subject, shown, permissions, covered, patterns, offers, by_host: true, concerns };
     let mut case = ApprovalCase { afresh: true, ..case(origin, call, id, asked, reason)? };
     (case.question.arguments, case.question.handles) = (arguments, handles);
+    // The places in the case are those of the calling call. Each planned call has its own.
     case.question.targets = Targets::default();
     Ok(case)
 }
@@ -208,6 +209,7 @@ fn case(
         difference: None,
         offers: asked.offers,
     };
+    // Remove secrets before the cut, because the cut could divide one.
     let covered_text = shown_to_people(&call.policy.network.redact(json::canonical(&asked.covered)));
     let policy = &call.policy.policy;
     let (approvals, limits) = (policy.approvals(), policy.limits(&call.plugin.name));

@@ -156,8 +156,10 @@ impl ValidCall {
 pub(crate) async fn redecide_left(host: &Arc<HostState>) -> Result<(), ApprovalError> {
     let host = Arc::clone(host);
     blocking(move || {
+        // Read the catalog under this lock. So after several reloads, the newest policy decides last.
         let mut decided = host.decided_left.lock_recovered();
         let catalog = host.catalog();
+        // The weak reference keeps the allocation, so an equal address is the same catalog and no later one.
         if !std::ptr::eq(decided.under.as_ptr(), Arc::as_ptr(&catalog)) {
             *decided = DecidedRequests { under: Arc::downgrade(&catalog), ids: HashSet::new() };
         }

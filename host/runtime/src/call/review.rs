@@ -56,6 +56,8 @@ impl ValidCall {
         let context = CallContext { host: alone::host(0), ..record.context(host, request, self, &limits, None) };
         let handles = grant::review_handles(host, self, &request.origin);
         let tool_call = ToolCall { tool: self.tool.name().tool.as_str(), arguments: &self.canonical };
+        // A review that is stopped refuses the call. With the cancellation of the call, a cancelled call would be
+        // recorded as refused.
         let setup = RunSetup { code, limits: &limits, handles, context, cancellation: Cancellation::new() };
         let ran = host.loader.engine.review(tool_call, setup).await;
         let review = ran.result.unwrap_or_else(|stop| Review::Refuse(stopped("its review", &stop)));

@@ -58,6 +58,7 @@ impl RunningAnswer {
             && let Ok(mut text) = self.0.text.try_lock()
             && text.takes_in_memory(piece.len())
         {
+            // A piece consists of whole characters (`CallHost::write_output`), so this replaces nothing.
             text.push(&String::from_utf8_lossy(piece));
             // Stop the tool: no one could read what it writes from here on.
             return if text.unkept().is_some() { Err(OutputFull) } else { Ok(()) };
@@ -99,6 +100,7 @@ impl RunningAnswer {
     /// Waits until there is room for another piece.
     pub(super) async fn room(&self) {
         loop {
+            // Created before the check, so that a notification between the check and the wait is not lost.
             let stored = self.0.stored.notified();
             if self.has_room() {
                 return;

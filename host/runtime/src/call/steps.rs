@@ -42,6 +42,7 @@ fn begin_with_id(host: &HostState, request: &mut Request, id: Option<String>) ->
 /// Runs a call whose record was begun with [`begin`]. The future is large: to move or to allocate it takes time. It is
 /// a block, because the future of an `async fn` would have room for each argument twice.
 pub(crate) fn go(host: Arc<HostState>, mut request: Request, record: CallRecord) -> impl Future<Output = Reply> {
+    // Taken out of the request, because parsing changes them while every step borrows the request.
     let mut arguments = std::mem::take(&mut request.arguments);
     async move {
         let host = &host;
@@ -62,6 +63,7 @@ pub(crate) fn go(host: Arc<HostState>, mut request: Request, record: CallRecord)
 /// Lets the hooks see the reply, finishes the record, and counts the reply as the caller gets it.
 async fn end(host: &Arc<HostState>, request: &Request, record: CallRecord, reply: Reply) -> Reply {
     let kept = reply.reference.is_some();
+    // Ask the hooks first, so that the audit log has the reply as the caller gets it.
     let reply = hooks::after(host, &record, request, reply).await;
     let ran = record.ran().map(|call| Arc::clone(&call.tool));
     let call = reply.id.clone();
@@ -136,6 +138,7 @@ async fn steps(
     if let Some(parent) = &request.parent {
         parent.announce(&valid);
     }
+    // A call that was superseded meanwhile is not decided. The select above does not look if `validate` is ready.
     unwanted::check(request)?;
     let approved = valid.authorize(host, request, record).await?;
     let granted = approved.grant(host, request, record)?;

@@ -34,6 +34,7 @@ pub(crate) async fn together(
 ) {
     let turns = Turns::new(at_once.clamp(1, host.admissions.calls_of_one()));
     let names: Vec<String> = requests.iter().map(|request| request.tool.clone()).collect();
+    // Dropping the set aborts its tasks, so no call outlives this future.
     let mut calls = JoinSet::new();
     for (index, request) in requests.into_iter().enumerate() {
         let mut request = Request { turn: Some(turns.turn(steering.clone())), ..request };

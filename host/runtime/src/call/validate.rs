@@ -140,6 +140,7 @@ fn loading(plugin: &str) -> Rejection {
 
 fn unknown(tool: &str, plugin: &str, catalog: &Catalog, offered: &OfferedTools) -> Rejection {
     if let Some(refused) = catalog.refusal(plugin) {
+        // A changed file was refused, and the plugin that it should replace keeps serving.
         if catalog.plugin(plugin).is_some() {
             let is_withheld = refused.error.generated_change().is_some_and(|change| change.names(tool));
             return if is_withheld { withheld(tool, plugin) } else { no_such_tool(tool, catalog, offered) };

@@ -101,6 +101,7 @@ impl Future for RunningLoad {
     type Output = Option<LoadResult>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Held during the poll, so that `end` drops the load between two polls and not in the middle of one.
         let mut load = self.0.lock_recovered();
         match load.as_mut().map(|load| load.as_mut().poll(context)) {
             Some(Poll::Pending) => Poll::Pending,
@@ -155,6 +156,7 @@ impl BackgroundLoads {
     /// Begins to load a file. Its bytes are read again at its turn, so that waiting files take no memory.
     fn begin(self: &Arc<Self>, directory: &Arc<Dir>, file: &str, plugin: PluginName, content: &PluginBytes) {
         let mut loads = self.locked();
+        // The host can be told to stop loading while a reload is still under way.
         if loads.closed {
             return;
         }
@@ -164,6 +166,7 @@ impl BackgroundLoads {
             Arc::clone(&self.loader).load_in_turn(Arc::clone(directory), file.to_owned(), content.beside.clone());
         let (this, name, running) = (Arc::clone(self), file.to_owned(), RunningLoad::new(load));
         let polled = running.clone();
+        // The lock is held until the load is in the list, so a task that ends at once finds its entry in `end`.
         let task = tokio::spawn(async move {
             if let Some(result) = polled.await {
                 this.end(&name, number, result);
@@ -173,11 +176,13 @@ impl BackgroundLoads {
         let load = BackgroundLoad { plugin, sighting, number, told: false, running, task, ended: None };
         let replaced = loads.files.insert(file.to_owned(), load);
         drop(loads);
+        // Dropping waits for a poll of the replaced load, so it happens outside the lock.
         drop(replaced);
     }
 
     /// Stores the result of a load until it is in the catalog.
     fn end(&self, file: &str, number: u64, LoadResult { sighting, loaded, took }: LoadResult) {
+        // The file may have changed meanwhile. Its entry then belongs to a newer load, and this result is out of date.
         if let Some(load) = self.locked().files.get_mut(file).filter(|load| load.number == number) {
             let (file, plugin, loaded) = (file.to_owned(), load.plugin.clone(), loaded.map_err(Arc::new));
             load.ended = Some(Arc::new(EndedLoad { file, plugin, sighting, loaded, took, number }));
@@ -213,6 +218,7 @@ impl BackgroundLoads {
                 self.ended.notified().await;
             }
         };
+        // What is not ready by then keeps loading.
         let _ = timeout(at_most, settled).await;
     }
 
@@ -234,6 +240,7 @@ impl BackgroundLoads {
         for load in &ended {
             seen.extend(load.sighting.map(|sighting| (load.file.clone(), sighting)));
             match &load.loaded {
+                // Binding changes the plugin with `Arc::get_mut`, so the catalog needs an `Arc` that no load shares.
                 Ok(plugin) => drop(catalog.plugins.insert(plugin.name.clone(), Arc::new(plugin.unbound()))),
                 Err(error) => {
                     catalog.refused.push(RefusedPlugin { file: load.file.clone(), error: Arc::clone(error) });
@@ -288,6 +295,7 @@ impl BackgroundLoads {
             }
             load.told = true;
         }
+        // The observer is code of the embedder, so it runs without the lock.
         if !begun.is_empty() {
             self.loader.observer.loading(&begun);
         }
@@ -313,7 +321,9 @@ impl Loader {
     async fn load_in_turn(self: Arc<Self>, directory: Arc<Dir>, file: String, beside: Beside) -> LoadResult {
         // The semaphore is never closed.
         let slot = self.slots.files.acquire().await;
+        // The reported time does not include the wait for the slot.
         let began = Instant::now();
+        // After an uncaught panic, the plugin would count as loading forever.
         let loaded = caught(|| Box::pin(self.read_and_load(&directory, &file, beside))).await;
         drop(slot);
         let (sighting, loaded) =

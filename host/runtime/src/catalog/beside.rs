@@ -84,6 +84,7 @@ impl Beside {
                 Ok(text) => ("text", text.clone()),
                 Err(fault) => ("fault", fault.to_string()),
             };
+            // The kind and the length make the input unambiguous: no text can pass for an error or for two files.
             digest.update(format!("{tool} {kind} {}\n{text}", text.len()));
         }
         let sha256 = if texts.is_empty() { <[u8; 32]>::default() } else { digest.finalize().into() };

@@ -33,6 +33,7 @@ impl Loader {
                 Ok(None)
             }
             Fetched::Miss => Ok(None),
+            // Someone may have tampered with the cache. If that cannot be recorded, the plugin is refused.
             Fetched::Rejected(reason) => {
                 self.note(name, sha256, &format!("cached code not used: {reason}")).await?;
                 Ok(None)
@@ -47,6 +48,7 @@ impl Loader {
         let (cache, engine) = (CodeCache::new(directory), self.engine.clone());
         let (store, plugin) = (Arc::clone(&self.store), content.sha256);
         let looking = cache.clone();
+        // Usually there is none. Look first, so that a plugin without examined code does not wait for a slot.
         if !blocking(move || Ok(looking.has(&plugin))).await? {
             return Ok(None);
         }
@@ -107,6 +109,7 @@ pub(super) fn keep_code(
 ) -> (Code, Result<(), StoreError>) {
     let kept = store.put_code(plugin, artefact);
     let mapped = match store.fetch_code(plugin) {
+        // Small code is read into memory. Loading it again would share nothing.
         Fetched::Hit(artefact) if artefact.is_in_file() => Code::load(engine, &artefact).ok(),
         Fetched::Hit(_) | Fetched::Miss | Fetched::Rejected(_) => None,
     };

@@ -46,6 +46,7 @@ pub(crate) async fn examine(
     cache: Option<&CodeCache>,
 ) -> Result<(Manifest, Code, Artefact), LoadError> {
     let name = file::checked_name(name)?;
+    // An unacceptable component is refused before the compiler, the expensive step, sees it.
     check_component(bytes)?;
     let (artefact, code) = match cache {
         Some(cache) => cache.code(bytes, engine, compiler).await?,
@@ -134,6 +135,7 @@ pub(super) fn context() -> CallContext {
 pub(super) fn without_handles(plugin: &Plugin) -> Handles {
     let mut handles = Handles::none();
     for (key, dependency) in &plugin.dependencies {
+        // The plugin must see that the key has no handle, as in a call. An undeclared key is another error.
         handles.ungranted_key(Arc::from(key.as_str()), dependency.kind);
     }
     let config = Arc::clone(&plugin.grants.config);

@@ -48,6 +48,7 @@ impl Beside {
 
 /// Returns the text that a model reads, filled in and checked like every other description.
 fn filled(text: &str, values: &PlaceholderValues<'_>) -> Result<String, DescriptionFault> {
+    // Editors end a file with a line break, which is not part of the description.
     let text = text.trim();
     if text.is_empty() {
         return Err(DescriptionFault::Empty);

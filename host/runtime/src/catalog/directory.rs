@@ -87,6 +87,7 @@ impl PluginDirectories {
         self.held().iter().all(|place| match found(place) {
             Ok(Some((_, held))) => held,
             Ok(None) => place.directory.is_none(),
+            // The watch then lets a reload look, which reports the error.
             Err(_) => false,
         })
     }

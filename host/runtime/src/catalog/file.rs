@@ -162,6 +162,7 @@ impl FileIdentity {
 
     /// Returns whether every later change must change the stamp.
     pub(super) fn is_settled(&self) -> bool {
+        // A time before 1970 makes the file unsettled. The host then reads it again, which is always safe.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_secs(u64::try_from(self.changed.0).unwrap_or(u64::MAX));
         changed.saturating_add(STAMP_GRAIN) <= now
@@ -180,6 +181,7 @@ fn signed(number: impl TryInto<i64>) -> i64 {
 pub(crate) fn list(directory: &Dir, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in directory.entries()?.take(FILES_MAX) {
+        // A name that is not UTF-8 becomes an invalid one. Its file is listed and refused instead of ignored.
         let name = entry?.file_name().to_string_lossy().into_owned();
         if wanted(&name) {
             names.push(name);
@@ -206,6 +208,7 @@ pub(crate) fn hashed(directory: &Dir, name: &str) -> Result<Option<Sighting>, Fi
     let (file, stamp) = open(directory, name, COMPONENT_BYTES_MAX)?;
     let settled = stamp.is_settled();
     let (mut hash, mut piece) = (Sha256::new(), vec![0; PIECE_BYTES]);
+    // The file may grow while it is read. The limit bounds the time, and the size in `after` then differs.
     let mut rest = (&file).take(COMPONENT_BYTES_MAX + 1);
     loop {
         match rest.read(&mut piece)? {
@@ -226,6 +229,7 @@ pub(crate) fn read_small(directory: &Dir, name: &str, bytes_max: usize) -> Resul
 }
 
 pub(super) fn read_whole(file: File, stamp: FileIdentity, bytes_max: u64) -> Result<Vec<u8>, FileError> {
+    // `checked` has bounded the size. The file may have grown since, so the read has a limit of its own.
     let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0));
     file.take(bytes_max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > bytes_max { Err(FileError::TooLarge) } else { Ok(bytes) }
@@ -236,9 +240,11 @@ pub(super) fn open(directory: &Dir, name: &str, bytes_max: u64) -> Result<(File,
     // Do not follow links, and do not block on a pipe without a writer.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     let file = directory.open_with(name, &options).map_err(|error| match error.raw_os_error() {
+        // With `O_NOFOLLOW`, a link is `ELOOP` (open(2)).
         Some(number) if number == rustix::io::Errno::LOOP.raw_os_error() => FileError::NotRegular,
         Some(_) | None => FileError::Io(error),
     })?;
+    // Check the file that is open. Another file may have its name by now.
     let stat = rustix::fs::fstat(&file).map_err(io::Error::from)?;
     let stamp = checked(&stat, bytes_max)?;
     Ok((file, stamp))

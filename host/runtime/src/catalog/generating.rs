@@ -39,6 +39,7 @@ impl Loader {
         let mut refused = Vec::new();
         // Servers are started together.
         let generating = catalog.plugins.values_mut().filter(|plugin| !plugin.is_server());
+        // Only the plugins of the host itself are shared at this point. They generate nothing.
         for plugin in generating.filter_map(Arc::get_mut) {
             if let Err(error) = self.generate(plugin).await {
                 refused.push((plugin.name.clone(), plugin.file.clone(), error));
@@ -90,6 +91,7 @@ impl Loader {
 
     async fn run_generator(&self, plugin: &Plugin) -> Result<Vec<Definition>, LoadError> {
         let code = self.code(plugin).await?;
+        // The engine has places for these runs besides those of calls, so no call waits for a generation.
         let slot = self.slots.descriptions.acquire().await;
         let ran = self.engine.generate(code, &limits(plugin), &handles(plugin), &context()).await;
         drop(slot);

@@ -141,6 +141,7 @@ impl CatalogIndex {
         let sha256 = read.sighting.sha256;
         let content = match read.outline {
             Some(outline) => {
+                // Without its description, the next host could not restore the plugin.
                 let Fetched::Hit(manifest) = store.fetch(Entry::Manifest, &sha256) else { return };
                 let Ok(manifest) = serde_json::from_slice(&manifest) else { return };
                 IndexedContent::Plugin(Box::new(IndexedPlugin { outline, manifest }))
@@ -166,6 +167,7 @@ impl CatalogIndex {
     }
 
     fn decode(bytes: &[u8]) -> Self {
+        // The store has checked the MAC, so these are the bytes of `encode`.
         let mut lines = bytes.split(|byte| *byte == b'\n');
         let mut files = BTreeMap::new();
         while let (Some(file), Some(indexed)) = (lines.next(), lines.next()) {

@@ -31,6 +31,7 @@ impl LoadedFile {
         let outline = match &self.loaded {
             Ok(plugin) => Some(PluginOutline::of(plugin.as_ref()?)?),
             Err(error) if refusal::is_remembered(error) => None,
+            // Any other error may be gone when the next host opens.
             Err(_) => return None,
         };
         Some(ReadFile { file, sighting, outline })
@@ -61,6 +62,7 @@ impl Indexes {
             if read.index(&listed.directory).is_none() {
                 let index = CatalogIndex::read(&loader.store, &listed.directory);
                 read.rejected.extend(index.as_ref().err());
+                // A rejected index counts as empty, so its files are read.
                 read.indexes.push((Arc::clone(&listed.directory), index.unwrap_or_default()));
             }
         }
@@ -137,6 +139,7 @@ impl Loader {
         }
         let identity = file::identity(&listed.directory, &listed.file).ok()?;
         let IndexedFile { sha256, content, .. } = index.get(&listed.file, &identity)?;
+        // Only settled files are entered into an index.
         let sighting = Sighting { stamp: identity.with(beside.sha256), sha256, settled: true };
         let loaded = match content {
             IndexedContent::Plugin(plugin) => Ok(Some(self.restored(&listed.file, *plugin, &sighting, beside)?)),
@@ -160,6 +163,7 @@ impl Loader {
     /// Enters files that were read into the index of their directory, and removes the `altered` ones from it. Reads the
     /// index again, because other hosts write it too. Blocks.
     pub(crate) fn keep_index(&self, directory: &Arc<Dir>, read: Vec<ReadFile>, altered: &[String]) {
+        // An index that cannot be trusted is replaced as a whole.
         let before = CatalogIndex::read(&self.store, directory).unwrap_or_default();
         let mut index = before.clone();
         if let Ok(files) = file::list(directory, listing::is_ours) {

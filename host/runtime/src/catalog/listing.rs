@@ -26,6 +26,7 @@ pub(crate) fn is_ours(name: &str) -> bool {
 }
 
 fn is_plugin(name: &str) -> bool {
+    // `A.WASM` is listed too, so that it is refused with a reason instead of ignored.
     name.to_ascii_lowercase().ends_with(EXTENSION)
 }
 
@@ -70,6 +71,7 @@ fn list(directory: &Arc<Dir>) -> io::Result<Vec<ListedFile>> {
             tools.entry(plugin).or_default().push(tool);
         } else {
             let alone = |_| FileError::NoPlugin { plugin: plugin.to_string() };
+            // The error for a missing plugin asks to add it, which does not help if its name is reserved.
             let beside = Err(file::checked_name(plugin.as_str()).map_or_else(|error| error, alone));
             listed.push(ListedFile { file, directory: Arc::clone(directory), beside });
         }

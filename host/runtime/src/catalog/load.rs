@@ -115,6 +115,7 @@ impl Loader {
         CheckedFile { name, contract, attempt }: CheckedFile,
     ) -> Result<Plugin, LoadError> {
         let made = self.compile_and_describe(&name, content).await;
+        // A refusal is stored before it is returned, so that the next start does not compile the file again.
         self.conclude(&attempt, content, made.as_ref().map(drop)).await;
         let DescribedFile { manifest, code } = made?;
         let (store, content, file) = (Arc::clone(&self.store), Arc::clone(content), file.to_owned());
@@ -190,6 +191,7 @@ impl Loader {
         let map_and_keep = move || {
             let code = Code::load(&engine, &artefact)?;
             let kept = keep_code(&store, &engine, &sha256, &artefact, code);
+            // Processes that wait for the turn look in the cache next, so the code must be there first.
             drop(turn);
             Ok(kept)
         };

@@ -107,6 +107,7 @@ pub(super) fn on_all_cores<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> 
             .collect();
         let results = threads.into_iter().map(|thread| match thread.join() {
             Ok(results) => results,
+            // The panic goes on here, as if this thread had done the work.
             Err(panic) => std::panic::resume_unwind(panic),
         });
         results.flatten().collect()

@@ -83,6 +83,7 @@ impl Plugin {
     /// The manifest is invalid.
     pub(crate) fn native(name: PluginName, native: NativeManifest) -> Result<Self, Vec<DefinitionError>> {
         let NativeManifest { manifest, functions } = native;
+        // Approvals name the hash. With the prefix, it differs from that of a built-in plugin with the same manifest.
         Self::without_file(name, b"native\n", manifest, PluginSource::Native(functions))
     }
 
@@ -218,6 +219,7 @@ impl Plugin {
             own_tools: self.own_tools.clone(),
             manifest_tools: self.manifest_tools.clone(),
             code: Arc::clone(&self.code),
+            // The answers of `prepare` depend on the grants, so they are not copied.
             prepared: PreparedCallers::default(),
             in_use: self.in_use.clone(),
             withheld: self.withheld.clone(),

@@ -101,6 +101,7 @@ impl PreparedCallers {
     /// Keeps the answer for a caller. The one that was not used for longest may make room for it.
     pub(super) fn keep(&self, caller: ToolCaller, tools: Arc<PreparedTools>) {
         let mut callers = self.0.lock_recovered();
+        // Two requests of one caller can have asked the plugin at the same time.
         callers.retain(|known| known.caller != caller);
         while callers.len() >= CALLERS_MAX {
             callers.pop_front();

@@ -78,6 +78,7 @@ fn reduced(
     for Preparation { tool: name, availability } in prepared {
         let quoted = || OneLine(cut(&name, REASON_BYTES_MAX)).to_string();
         let found = LocalName::new(&name).ok().and_then(|name| tools.get_key_value(&name));
+        // Without this error, a tool whose name is misspelled would be offered whole.
         let Some((name, tool)) = found else { return Err(format!("it has no tool {}", quoted())) };
         let tool = match availability {
             Availability::Hidden(why) => ReducedTool::Hidden(cut(&why, REASON_BYTES_MAX).to_owned()),
@@ -88,6 +89,7 @@ fn reduced(
                 ReducedTool::Narrowed(Arc::new(narrowed.map_err(|error| error.to_string())?))
             }
         };
+        // Two answers about one tool leave open which of them counts.
         if reduced.insert(name.clone(), tool).is_some() {
             return Err(format!("it named the tool {name} twice"));
         }

@@ -76,6 +76,7 @@ impl Loader {
         let names: Vec<PluginName> = servers.map(|plugin| plugin.name.clone()).collect();
         let mut listing = JoinSet::new();
         for name in names {
+            // The catalog is not shared yet, so this is the only `Arc` of the plugin.
             let Some(mut plugin) = catalog.plugins.remove(&name).and_then(Arc::into_inner) else { continue };
             let loader = Arc::clone(self);
             listing.spawn(async move { (loader.list_server(&mut plugin).await, plugin) });
@@ -150,6 +151,8 @@ impl ListedNow {
             match checked_alone(plugin, &definition) {
                 Ok(checked) => {
                     for (name, tool) in checked {
+                        // Two names of a server can become one, such as `getUser` and `get_user`. The first one keeps
+                        // it.
                         if now.tools.contains_key(&name) {
                             let other = format!("{}: another tool has the name {name}", OneLine(&server_name));
                             now.refused.push(other);
@@ -186,10 +189,13 @@ impl ListedNow {
     ) -> (BTreeMap<LocalName, Arc<Tool>>, BTreeMap<LocalName, ServerToolFacts>) {
         let (mut tools, mut facts) = (BTreeMap::new(), BTreeMap::new());
         for (name, now) in &self.tools {
+            // A new tool is withheld until a person has accepted the change.
             let Some(hash) = pinned.get(name.as_str()) else { continue };
             let (tool, held) = if self.hashes.get(name.as_str()) == Some(hash) {
                 (Arc::clone(now), None)
             } else {
+                // Without the accepted text, only the present one is known, which no person has accepted. The tool is
+                // withheld.
                 let Some(before) = kept.get(name.as_str()) else { continue };
                 let Some(accepted) = accepted_tool(plugin, name, before, policy) else { continue };
                 let said = self.said.get(name.as_str()).map_or("", String::as_str);
@@ -256,12 +262,14 @@ fn checked(
     let source = PinSource::new(plugin.as_str(), &settings, &[]);
     let pinned = match pins.read_or_keep_first(&source, &now.hashes).map_err(GenerationError::Pin)? {
         Pin::Tools(tools) => Some(tools),
+        // Without a valid pin, all tools of the server are withheld until a person accepts them.
         Pin::Absent | Pin::Damaged => None,
     };
     let (mut tools, mut facts) = match &pinned {
         Some(pinned) => {
             let kept = pins.definitions(&source, pinned).map_err(GenerationError::Pin)?;
             let next = now.definitions(pinned, &kept);
+            // Keep the texts now. After a change, the server no longer sends them, and the pin has only hashes.
             if next != kept {
                 pins.keep_definitions(&source, &next).map_err(GenerationError::Pin)?;
             }

@@ -54,6 +54,7 @@ fn look(store: &CodeStore, engine: &Engine, plugin: &[u8; 32]) -> Look {
         // The cache is optional.
         Err(_) => None,
     };
+    // Look only after taking the turn. The process that had it before may just have put the code there.
     match store.fetch_code(plugin) {
         Fetched::Hit(artefact) => Code::load(engine, &artefact).map_or(Look::Own(turn), Look::Over),
         Fetched::Miss | Fetched::Rejected(_) => Look::Own(turn),

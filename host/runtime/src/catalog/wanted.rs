@@ -46,6 +46,7 @@ impl Wanted {
                 left_out.insert(name);
                 false
             }
+            // No call and no rule can name it.
             Err(_) => false,
         });
         left_out

@@ -99,6 +99,7 @@ impl<'a> Maker<'a> {
         if depth > DEPTH_MAX || self.values > VALUES_MAX {
             return None;
         }
+        // The schema `false` allows nothing. The check of the whole result finds that.
         let Value::Object(written) = schema else { return Some(Value::Null) };
         let mut whole = WholeSchema::default();
         self.gather(written, &mut whole, depth)?;
@@ -121,6 +122,7 @@ impl<'a> Maker<'a> {
     /// Adds a schema to a whole, and then the parts of the schema.
     fn gather(&mut self, schema: &'a Map<String, Value>, whole: &mut WholeSchema<'a>, depth: usize) -> Option<()> {
         self.steps += 1;
+        // References can go in circles.
         if depth > DEPTH_MAX || self.steps > STEPS_MAX {
             return None;
         }
@@ -150,6 +152,8 @@ impl<'a> Maker<'a> {
 
     /// Takes a value from the schema itself.
     fn given(&mut self, value: &Value) -> Option<Value> {
+        // Count before the copy. A long constant in a long array would otherwise take much memory before it is
+        // refused.
         self.take(size(value))?;
         Some(value.clone())
     }

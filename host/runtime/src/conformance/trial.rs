@@ -88,6 +88,7 @@ impl Trial<'_> {
             false => None,
         };
         let handles = self.handles();
+        // The run takes the handles. This list then has the keys that the guest could not open.
         let opened = handles.refused_keys();
         let answer = answered(&self.execute(call, limits, handles, context).await, call.promised, limits);
         let kind_of = |key: &str| self.manifest.dependencies.iter().find(|asked| asked.key == key);
@@ -123,6 +124,7 @@ impl Trial<'_> {
         let cancel = async {
             tokio::time::sleep(RUN_CANCELLED_AFTER).await;
             cancellation.cancel();
+            // Only the run may end the `select!`, because the engine ends a tool that ignores the cancellation.
             std::future::pending::<std::convert::Infallible>().await
         };
         tokio::select! {
@@ -212,6 +214,7 @@ fn ended<T>(what: &str, ran: &Ran<T>) -> Option<String> {
 fn answered(ran: &Ran<Answer>, promised: Option<&Schema>, limits: &Limits) -> Option<String> {
     let success = match &ran.result {
         Ok(Ok(success)) => success,
+        // A failure is an end that the contract allows.
         Ok(Err(_)) => return None,
         Err(stop) => return Some(stopped("it", stop, &ran.log)),
     };

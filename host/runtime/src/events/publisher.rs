@@ -171,6 +171,7 @@ impl Publisher {
     }
 
     fn is_heard(&self) -> bool {
+        // A subscription that begins at this moment may miss the event. It only promises those from its creation on.
         self.subscribers.load(Ordering::Acquire) > 0
     }
 
@@ -179,6 +180,7 @@ impl Publisher {
         if let Some(Ear(queue)) = own {
             queue.put(event.clone());
         }
+        // The lock is held for all queues, so that concurrent events have the same order in each. No `put` waits.
         let queues = self.queues.lock_recovered();
         for queue in queues.iter() {
             queue.put(event.clone());
@@ -188,6 +190,7 @@ impl Publisher {
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<SubscriberQueue>>)) {
         let mut queues = self.queues.lock_recovered();
         change(&mut queues);
+        // The numbers are stored under the lock, so that an older one cannot replace a newer one.
         self.subscribers.store(queues.len(), Ordering::Release);
         let with_payloads = queues.iter().filter(|queue| queue.has_payloads()).count();
         self.payload_subscribers.store(with_payloads, Ordering::Release);

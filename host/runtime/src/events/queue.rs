@@ -58,6 +58,7 @@ impl SubscriberQueue {
             return;
         }
         if !self.has_payloads() || matches!(event.kind, EventKind::Progress(_)) {
+            // Progress is limited by number and not by `payload_bytes`, so it has no payloads.
             (event.arguments, event.result) = (None, None);
         }
         let mut waiting = self.waiting();
@@ -97,6 +98,7 @@ impl SubscriberQueue {
         // In the same lock as the look, so that no event falls between the two.
         let before = waiting.subscriber.replace(context.waker().clone());
         drop(waiting);
+        // Dropping a waker runs code of its executor, so it happens outside the lock.
         drop(before);
         Poll::Pending
     }

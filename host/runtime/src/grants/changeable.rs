@@ -32,6 +32,7 @@ pub(super) fn changeable(directory: &Directory, at: &Path, own: &OwnPlace) -> io
         None => place.starts_with(at) || at.starts_with(&place),
     };
     let inside = place.strip_prefix(at).ok();
+    // Masks go by names. If the place is in the grant under another name, as by a mount, none protects it.
     if overlaps && !inside.is_some_and(|inside| is_protected(directory, inside)) {
         let mask = inside.and_then(mask).map(|inside| format!("{inside}/**"));
         return Ok(Some(Changeable { what: own.what, mask }));
@@ -50,6 +51,7 @@ pub(super) fn changeable_policy(
     }
     let what = "the policy";
     let OnTheWay { mut links, place } = OnTheWay::to(&std::path::absolute(&policy.path)?)?;
+    // The file counts like a link to it: a plugin that can replace it decides what the policy is.
     links.push(place);
     if let Some(found) = unprotected(directory, at, &links, what) {
         return Ok(Some(found));
@@ -83,6 +85,7 @@ impl OnTheWay {
         while let Some(name) = rest.pop() {
             match name.components().next() {
                 Some(Component::RootDir | Component::Prefix(_)) => place = PathBuf::from("/"),
+                // `place` contains no link at this point, so removing its last name is correct.
                 Some(Component::ParentDir) => drop(place.pop()),
                 Some(Component::CurDir) | None => {}
                 Some(Component::Normal(_)) => {
@@ -111,6 +114,7 @@ fn reversed(path: &Path) -> Vec<PathBuf> {
 /// Returns whether the masks of a directory keep a plugin from changing a place below it, and from putting something
 /// else under its name.
 fn is_protected(directory: &Directory, inside: &Path) -> bool {
+    // No mask can name a place that is not UTF-8, so such a place counts as unprotected.
     let (Some(masks), Some(names)) = (directory.masks(), names(inside)) else { return false };
     let (mut trail, last) = (masks.start(), names.len().saturating_sub(1));
     for (number, name) in names.iter().enumerate() {

@@ -43,6 +43,7 @@ impl LocatedPackage {
         let store = PackageStore::open_existing(&packages_of(state)).map_err(|error| failed(&error))?;
         let installed = store.map(|store| store.installations(&spec)).transpose().map_err(|error| failed(&error))?;
         let installed = installed.unwrap_or_default();
+        // Several installations of one package have different files. The host does not choose among them.
         let Ok([installed]) = <[InstalledPackage; 1]>::try_from(installed) else {
             return Err(format!("{spec} is not installed: run `portcullis server install {server}`"));
         };
@@ -63,6 +64,7 @@ impl LocatedPackage {
         let folders = [Some((PACKAGE_KEY, self.installed.path())), library];
         let mut directories = Vec::new();
         for (key, path) in folders.into_iter().flatten() {
+            // Both keys are valid, so no folder is left out.
             let Ok(key) = DependencyKey::new(key) else { continue };
             let (directory, place) = (Directory::open(path, Access::ReadOnly)?, path.to_string_lossy().into_owned());
             directories.push((key, BoundDirectory { directory, place, narrow: None }));

@@ -80,6 +80,7 @@ impl BoundProgram {
     /// Identifies the file again if it changed. Blocks then.
     pub(crate) fn refresh(&self) -> Result<(), ConfineError> {
         if !self.file().is_current() {
+            // The lock is free meanwhile, because opening hashes the whole file.
             let file = ProgramFile::open(&self.path)?;
             *self.current.lock_recovered() = file;
         }

@@ -77,6 +77,7 @@ impl portcullis_sandbox::Service for GrantedService {
         Box::pin(async {
             self.uses.opened(&self.key, &self.binding.name);
             self.service().await.map(drop).map_err(|error| {
+                // The detail is for the operator. The sandbox tells the guest only that opening failed.
                 let detail = WithCauses(&error).to_string();
                 self.failed(Some(&detail));
                 detail
@@ -117,6 +118,7 @@ impl GrantedService {
     /// answer as failed.
     async fn checked(&self, method: &str, input: &str) -> Result<String, ServiceRefusal> {
         let input = self.admit(method, input).inspect_err(|_| self.uses.refused(&self.key, &self.binding.name))?;
+        // The check and the count are one step, so that concurrent calls of a guest cannot exceed the limit.
         if !self.uses.reached(&self.key, &self.binding.name, method, self.binding.calls) {
             return Err(ServiceRefusal::Calls(self.binding.calls));
         }

@@ -92,6 +92,7 @@ impl Injector {
     pub async fn get<T: ?Sized + Send + Sync + 'static>(&self, key: &Key<T>) -> Result<Arc<T>, InjectError> {
         let values = self.values.upgrade().ok_or(InjectError::Ended)?;
         let value = values.get(key.id(), Some(self.wanted_by)).await?;
+        // An id contains the type of its key, so the value always has this type.
         value.value().ok_or(InjectError::NotProvided { key: key.name() })
     }
 
@@ -121,6 +122,7 @@ impl CallValues {
         if let Some(made) = cell.get() {
             return made.clone();
         }
+        // The wait is noted before it begins. Two providers that need each other would otherwise wait forever.
         let _waiting = wanted_by.map(|provider| self.board.wait(provider, key)).transpose()?;
         cell.get_or_init(|| self.make(key)).await.clone()
     }

@@ -84,6 +84,7 @@ impl Uses {
         self.change(key, name, |used| {
             used.failed = used.failed.saturating_add(1);
             if let (None, Some(detail)) = (&used.detail, detail) {
+                // Escapes make the text longer, so it is cut once more.
                 used.detail =
                     Some(cut(&OneLine(cut(detail, DETAIL_BYTES_MAX)).to_string(), DETAIL_BYTES_MAX).to_owned());
             }

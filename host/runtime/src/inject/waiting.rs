@@ -60,6 +60,7 @@ impl WaitEntries {
             if last == to {
                 return Some(way);
             }
+            // A provider whose value exists waits for nothing, even if its entry is still there.
             for &(_, next) in self.waits.iter().filter(|(waits, _)| *waits == last && !self.is_made(last)) {
                 if !seen.contains(&next) {
                     seen.push(next);

@@ -118,6 +118,7 @@ impl LiveState {
 impl LiveCall {
     /// Describes a call by one of its events. `state` is the state if the event does not tell it.
     pub(super) fn of_event(host: &LiveHost, event: &Event, state: LiveState, progress: Option<LiveProgress>) -> Self {
+        // The clock may have been set back during the call.
         let took = event.at.duration_since(event.started).unwrap_or_default();
         let end = (state == LiveState::Ended).then_some(event.code).flatten().map(|code| LiveEnd {
             outcome: code.outcome().as_str().to_owned(),

@@ -35,6 +35,7 @@ pub(super) async fn follow(directory: Arc<Dir>, id: String, events: Sender<LiveE
     let (mut host, mut tries) = (None, 0);
     loop {
         match read(&directory, &id, &events, &mut host).await {
+            // The next connection begins with the calls under way, so nothing is missing then.
             ConnectionEnd::Lagged => {}
             ConnectionEnd::Full => sleep(FULL_PAUSE).await,
             ConnectionEnd::Gone if host.is_none() && tries < TRIES_MAX => {
@@ -53,6 +54,7 @@ pub(super) async fn follow(directory: Arc<Dir>, id: String, events: Sender<LiveE
 /// Reads one connection. Notes the host when it is known.
 async fn read(directory: &Dir, id: &str, events: &Sender<LiveEvent>, known: &mut Option<LiveHost>) -> ConnectionEnd {
     let Ok(stream) = UnixStream::connect(socket_path(directory, id)).await else { return ConnectionEnd::Gone };
+    // The process of another user could show made-up calls.
     if !stream.peer_cred().is_ok_and(|peer| is_own(peer.uid())) {
         return ConnectionEnd::Gone;
     }
@@ -61,6 +63,7 @@ async fn read(directory: &Dir, id: &str, events: &Sender<LiveEvent>, known: &mut
     loop {
         line.clear();
         let read = (&mut lines).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line).await;
+        // Without its end, the line is too long, or the host has ended.
         if read.is_err() || line.pop() != Some(b'\n') {
             return ConnectionEnd::Gone;
         }

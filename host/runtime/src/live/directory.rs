@@ -40,11 +40,13 @@ impl LiveSocket {
     pub(crate) fn listen(state: &Dir, id: &str, is_alive: impl Fn(&str) -> bool) -> io::Result<Self> {
         let directory = create(state)?;
         for dead in ids(&directory)?.iter().filter(|other| !is_alive(other)) {
+            // A socket that stays leads to no process. Readers notice that.
             let _ = directory.remove_file(format!("{dead}{SOCKET_SUFFIX}"));
         }
         let name = format!("{id}{SOCKET_SUFFIX}");
         let listener = UnixListener::bind(path_of(&directory, &name))?;
         let file = SocketFile { directory, name };
+        // `UnixListener::from_std` of tokio needs this.
         listener.set_nonblocking(true)?;
         Ok(Self { listener, file })
     }
@@ -64,6 +66,7 @@ impl Drop for SocketFile {
 /// Opens the directory of the sockets, if it exists and belongs to the user of this process.
 pub(super) fn open(state: &Dir) -> io::Result<Dir> {
     let directory = state.open_dir_nofollow(LIVE_DIRECTORY)?;
+    // The directory may have existed before, with other permissions.
     let stat = rustix::fs::fstat(&directory)?;
     if !is_own(stat.st_uid) || stat.st_mode & 0o077 != 0 {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the directory `live` is open to other users"));
@@ -76,6 +79,7 @@ fn create(state: &Dir) -> io::Result<Dir> {
     builder.mode(0o700);
     match state.create_dir_with(LIVE_DIRECTORY, &builder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        // `open` checks a directory that was there before.
         Ok(()) | Err(_) => {}
     }
     open(state)

@@ -37,6 +37,7 @@ impl KnownCalls {
 
     /// Returns the calls under way.
     pub(super) fn under_way(&self) -> Vec<(Event, CallState)> {
+        // The calls are observed without this lock, which every call needs to begin.
         let calls = self.0.lock_recovered().calls.clone();
         calls.iter().filter_map(Weak::upgrade).filter_map(|call| call.observe()).collect()
     }

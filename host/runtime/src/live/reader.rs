@@ -91,6 +91,7 @@ async fn find(state: PathBuf, events: Sender<LiveEvent>) {
     let mut connections = LiveConnections::default();
     loop {
         let path = state.clone();
+        // The directory may not exist yet.
         if let Ok(Ok((directory, ids))) = spawn_blocking(move || look(&path)).await {
             let directory = Arc::new(directory);
             // A connection that has ended is forgotten only when its socket is, so that a dead one is not tried again

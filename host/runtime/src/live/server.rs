@@ -72,6 +72,7 @@ async fn accept(listener: UnixListener, source: Arc<LiveSource>) {
     let mut readers = JoinSet::new();
     loop {
         let accepted = listener.accept().await;
+        // A `JoinSet` keeps the tasks that have ended until they are joined.
         while readers.try_join_next().is_some() {}
         let Ok((stream, _)) = accepted else {
             sleep(ACCEPT_PAUSE).await;
@@ -114,6 +115,7 @@ async fn serve(stream: UnixStream, source: &LiveSource) {
         ended = forward(source, &mut events, &mut writer) => ended,
         () = closed(&input) => FeedEnd::Closed,
     };
+    // Nothing more is queued for this reader while it is told that it lags.
     drop(events);
     match ended {
         FeedEnd::Closed => {}

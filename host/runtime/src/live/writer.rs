@@ -60,6 +60,7 @@ impl FeedWriter {
         let begun = self.written > 0 && self.buffer[self.written - 1] != b'\n';
         self.buffer.truncate(end.filter(|_| begun).unwrap_or(self.written));
         self.add(&LiveLine::Lagged);
+        // An error is ignored, because the reader may never read again.
         let _ = timeout(NOTICE_TIME_MAX, self.write_all()).await;
     }
 

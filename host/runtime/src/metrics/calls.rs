@@ -51,6 +51,7 @@ impl CallMetrics {
     /// Counts a call that has ended, and tells the observer.
     pub(crate) fn count(&self, call: &FinishedCall<'_>) {
         self.ended.lock_recovered().count(call);
+        // The observer is code of the embedder, so it runs without the lock.
         if let Some(observer) = &self.observer {
             observer.ended(call);
         }

@@ -12,6 +12,7 @@ pub(crate) struct CodeCacheCounters {
 impl CodeCacheCounters {
     /// Counts code that was found and can be used.
     pub(crate) fn hit(&self) {
+        // The counters order no other memory access, so `Relaxed` is enough.
         self.hits.fetch_add(1, Ordering::Relaxed);
     }
 

@@ -116,6 +116,7 @@ pub(super) struct CallEnding(NativeCall);
 impl Drop for CallEnding {
     fn drop(&mut self) {
         let CallContents { stop, progress, .. } = &*self.0.0;
+        // The progress ends before the signal, so that work which sees the signal reports nothing more.
         let sender = progress.lock_recovered().take();
         drop(sender);
         stop.cancel_at_once();

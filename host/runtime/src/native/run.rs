@@ -41,6 +41,7 @@ pub(crate) async fn run(function: &NativeFunction, run: NativeRun) -> (Result<An
 /// Refuses an answer that is larger than what a plugin could pass to the host.
 fn bounded(answer: Result<NativeAnswer, NativeFailure>, limits: &Limits) -> Result<Answer, Stop> {
     match answer {
+        // `call/execute.rs` cuts the text of a failure.
         Err(failure) => Ok(Err(failure.into_failure())),
         Ok(answer) => {
             let success = answer.into_success();

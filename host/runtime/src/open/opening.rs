@@ -189,6 +189,7 @@ impl UntoldCatalog {
         loader.list_servers(catalog).await;
         // Only now are all tools known that a rule can name.
         grants::check_names(&policy.policy, catalog, &policy.bases)?;
+        // This comes last: a file can describe a generated tool, and its placeholders stand for granted directories.
         loader.describe_all(catalog);
         if let Some(BackgroundLoading(loads)) = &first.background {
             loads.tell_ended(&arrived, catalog);
@@ -271,6 +272,7 @@ impl OpenState {
         let HostPlaces { state, plugins, sources, admission: (calls, shares_sessions), outputs_bytes, shares_live } =
             places;
         let state = HostDirectories::open(&state)?;
+        // The audit log comes before the ledger, because settling what dead processes left writes entries.
         let audit = Arc::new(AuditWriter::open(&state.directory, &state.key, CALLS_MAX)?);
         let ledger = Arc::new(CallLedger::open(&state)?);
         let approvals = Approvals::new(Arc::clone(&ledger), Arc::clone(&audit))?;
@@ -278,14 +280,17 @@ impl OpenState {
         let shared_calls = SharedCalls::of(&ledger, &owner, &state);
         let admissions = admissions(calls, &state, shares_sessions)?;
         if ledger.users() == LedgerUsers::ManyDirectories {
+            // Otherwise the first calls would be counted against the whole rates, as if no other host used them.
             let hosts = ledger.look(|change| change.live_hosts())?;
             admissions.rate_counts.share_among(hosts, Instant::now());
         }
         let plugins = PluginDirectories::open(&plugins)?;
         let outputs = OutputKeeper::open(&state, &ledger, outputs_bytes)?;
         let alive = |id: &str| ledger.is_alive(id);
+        // An error is kept and not returned, because the host opens without the feed.
         let live = shares_live.then(|| LiveSocket::listen(&state.directory, owner.id(), alive));
         let stores = Stores::new(ledger).map_err(ApprovalError::from)?;
+        // The approvals come before the policy, because they know whether the user trusts the project's layer.
         let read = sources.read(&approvals)?;
         let network = Network::new(read.policy.name_servers());
         let in_force = Arc::new(PolicyInForce::new(read, network));

@@ -48,6 +48,7 @@ pub(super) async fn changed(host: &Arc<HostState>) -> Result<Option<Arc<PolicyIn
             // A changed policy takes effect even with a bad secret. The call that needs the secret then fails.
             before.check_secrets(&read)?;
         }
+        // A network of its own would lose the addresses that the application has forbidden.
         let network = before.network.with_name_servers(read.policy.name_servers());
         Ok(Some(Arc::new(PolicyInForce::new(read, network))))
     })

@@ -126,6 +126,7 @@ pub(crate) async fn register(host: &Arc<HostState>, registration: Registration) 
     let failed = |source| RegisterError::Load { name: name.clone(), source };
     let plugin = loaded.map_err(failed)?;
     let plugin_name = plugin.name.clone();
+    // Loading comes before the lock, because reloads would wait for the compiler.
     let mut seen = host.seen.lock().await;
     // Under the lock, so that neither a reload nor another registration comes in between.
     check_free(host, &plugin_name)?;

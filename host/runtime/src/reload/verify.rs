@@ -75,6 +75,7 @@ enum Verified {
 async fn list(host: &Weak<HostState>) -> Option<Vec<ListedFile>> {
     let host = host.upgrade().filter(|host| host.catalog().left_out.is_empty())?;
     let held = host.loader.plugins.held();
+    // The listing must not keep the host open.
     drop(host);
     let listed = spawn_blocking(move || listing::list_all(&held)).await.ok()?.ok()?;
     Some(listed.into_iter().filter(|listed| listed.beside.is_ok()).collect())

@@ -66,6 +66,7 @@ impl Conversation {
         self.tokens = self.tokens.saturating_add(result.tokens);
         self.results.push_back(PlacedResult { result, trimmed: None });
         if self.results.len() > RESULTS_MAX {
+            // A forgotten result can no longer be replaced, so it is replaced before.
             trimmed.extend(self.trim(0));
             self.remove(0);
         }

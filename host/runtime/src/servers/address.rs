@@ -46,6 +46,7 @@ impl AddressEnd {
         let (url, limits) = (server.url.to_string(), limits(&address.limits));
         let connected = Arc::clone(&exchange) as Arc<dyn HttpExchange>;
         let connected = connect_over_http(connected, &url, limits, requests(&address.policy), ServerEra::Detect).await;
+        // To the client, a login fault is only a failed request. The fault itself says what a person can do.
         let client = connected.map_err(|error| match (exchange.take_login_fault(), &error) {
             (Some(fault), _) => ServerFault::login(&fault),
             (None, ConnectError::Unauthorized { .. }) => ServerFault::Unauthorized { logs_in: server.login.is_some() },
@@ -63,6 +64,7 @@ impl AddressEnd {
     pub(super) fn take_traffic(&self) -> Traffic {
         let mut traffic = self.exchange.client.take_traffic();
         if let Some(tokens) = &self.exchange.tokens {
+            // `LoginRequests` has bounded the number.
             traffic.append(tokens.account().take_traffic(), usize::MAX);
         }
         traffic

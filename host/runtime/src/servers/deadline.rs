@@ -40,6 +40,7 @@ impl CallDeadline {
 
     /// Waits until the time is over.
     pub(super) async fn passed(&self) {
+        // Subscribed before the state is read, so that no pause in between is missed.
         let mut changed = self.changed.subscribe();
         loop {
             let at = {

@@ -44,6 +44,7 @@ fn common_start(one: &str, other: &str) -> usize {
 }
 
 fn shown(text: &str, start: usize) -> String {
+    // Both texts have the same bytes around `start`, so it is a boundary of characters in both.
     let (less, rest) = if start > 0 { ("[cut] ", &text[start..]) } else { ("", text) };
     let more = if rest.len() > TEXT_BYTES_MAX { " [cut]" } else { "" };
     format!("{less}{}{more}", OneLine(cut(rest, TEXT_BYTES_MAX)))

@@ -91,6 +91,7 @@ impl ServerLink {
 
     /// Returns the connection. Starts the server if it does not run, or was started with something else.
     pub(super) async fn connection(&self, grant: ServerGrant<'_>) -> Result<Arc<ServerConnection>, ServerFault> {
+        // Held while the server starts, so that calls at the same time start it once.
         let mut state = self.state.lock().await;
         if let Some(open) = &state.open {
             if open.connection.serves(grant) {

@@ -32,6 +32,7 @@ impl ServerRequests for CallQuestions {
         Box::pin(async move {
             match request {
                 ServerRequest::Elicitation(asked) => ServerReply::Elicited(self.elicited(asked).await),
+                // The host has told the server that it replies to nothing else.
                 _ => ServerReply::Refused,
             }
         })

@@ -99,6 +99,7 @@ async fn ask(
     };
     let cancelled = async {
         cancellation.cancelled().await;
+        // `ServerClient::call` ends then, and cancels its request at the server.
         token.cancel();
         std::future::pending::<()>().await;
     };

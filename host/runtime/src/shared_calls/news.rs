@@ -121,6 +121,7 @@ async fn follow(ledger: Arc<CallLedger>, known: Arc<watch::Sender<KnownCalls>>, 
     loop {
         if known.is_closed() {
             wake.notified().await;
+            // The next watch looks at once, whatever has changed meanwhile.
             seen = None;
             continue;
         }

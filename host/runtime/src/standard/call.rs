@@ -62,6 +62,7 @@ const NOTICE_BYTES_MAX: usize = 1024;
 impl From<io::Error> for Trouble {
     fn from(error: io::Error) -> Self {
         match error.kind() {
+            // `StopSignal::check` returns this kind.
             io::ErrorKind::Interrupted => Self::Stopped,
             _ => OutputError::from(error).into(),
         }

@@ -186,6 +186,7 @@ impl FoundLines {
     fn take(&mut self, number: u64, line: &SearchedLine) -> bool {
         if line.matches {
             let before: usize = self.before.iter().map(|(_, text)| room_of(text)).sum();
+            // The first match is always shown. Otherwise the next page would begin at the same line, again and again.
             if self.matches > 0 && self.page.len() + before + room_of(&line.excerpt) > self.page_bytes {
                 return false;
             }

@@ -36,6 +36,7 @@ pub(super) fn read(call: &StandardCall, stop: &StopSignal) -> Result<Success, Tr
         let room = page_bytes.saturating_sub(page.len() + NUMBER_COLUMNS + 24);
         let is_full = shown == limit || room < 8;
         let mut bytes = Vec::new();
+        // On a full page, this only finds out whether another line follows.
         let Some(piece) = lines.next(if is_full { 0 } else { room }, &mut bytes)? else { break };
         if is_full {
             next = Some((number, from));

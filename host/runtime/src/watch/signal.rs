@@ -41,6 +41,7 @@ mod linux {
                 | WatchFlags::MOVE_SELF
                 | WatchFlags::ONLYDIR;
             for directory in directories {
+                // inotify takes only a path. This one leads to the open directory, even if it has another path by now.
                 inotify::add_watch(&watcher, format!("/proc/self/fd/{}", directory.as_raw_fd()), what)?;
             }
             #[expect(deprecated, reason = "an owned descriptor stays open and the same, and its successor is unsafe")]
@@ -76,6 +77,8 @@ mod linux {
                 Ok(change) if change.events().contains(ReadFlags::IGNORED) => {
                     return Err(io::ErrorKind::NotFound.into());
                 }
+                // A change without a name is about the directory itself, or says that the queue has overflowed
+                // (inotify(7)).
                 Ok(change) => any |= change.file_name().is_none_or(is_ours),
                 Err(Errno::INTR) => {}
                 Err(Errno::WOULDBLOCK) if any => return Ok(true),

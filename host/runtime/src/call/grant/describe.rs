@@ -52,6 +52,7 @@ pub(crate) fn bound_lines(policy: &Policy, plugin: &Plugin, tool: &Tool) -> Vec<
         let grant = given(plugin, tool, key, dependency.kind)?;
         Some(format!("{key}: {}", grant.as_kind().describe_bound(bindings.get(key), tool)?))
     };
+    // So an approval of a held tool applies only to the difference that its approver has seen.
     let held = plugin.held_tool(&tool.name().tool).map(|difference| format!("held tool: {difference}"));
     let lines = native_line(plugin).into_iter().chain(memory_line(plugin)).chain(held);
     lines.chain(plugin.dependencies.iter().filter_map(line)).collect()

@@ -48,6 +48,7 @@ fn narrowed(granted: &Client, key: &DependencyKey, call: &ValidCall, by_a_person
         let message = format!("The URL {} cannot be used: {error}. Correct it and call again.", shown(url));
         Rejection::new(Code::InvalidArguments, message)
     })?;
+    // The client decides each request by its own method. Here, only the URL is checked, so any granted method will do.
     let method = binding.methods.first().map_or("GET", String::as_str);
     let asked = by_a_person && binding.unnamed == Unnamed::Ask && !binding.names(&destination);
     let covered: Result<(), HttpRefusal> = match asked {
@@ -71,6 +72,7 @@ pub(in crate::call) fn unnamed_host(call: &ValidCall) -> Option<String> {
         if binding.unnamed != Unnamed::Ask {
             return None;
         }
+        // An argument that names no usable URL is not asked about, because `narrowed` refuses its call.
         let url = wanted(binding.narrow.as_ref(), key, call).ok()??;
         let destination = Destination::from_url(url).ok().filter(|url| !binding.names(url))?;
         Some(format!("the policy does not name the host {}", destination.host()))

@@ -87,6 +87,7 @@ pub(in crate::call) async fn refresh_programs(call: &Arc<ValidCall>) -> Result<(
     if programs(call).all(|(_, program)| program.file().is_current()) {
         return Ok(());
     }
+    // Hashing a changed file takes too long for an async worker.
     let call = Arc::clone(call);
     let identify = move || {
         programs(&call).try_for_each(|(key, program)| {

@@ -43,6 +43,7 @@ impl CallAnnouncer {
     pub(super) fn ended(&self, entry: &CallEntry, code: Code) {
         let outcome = code.outcome();
         match outcome {
+            // The subscribers already have the state `Waiting`.
             Outcome::Pending if entry.facts().waiting => {}
             Outcome::Pending => self.publish(entry, CallState::Waiting),
             Outcome::Completed

@@ -46,6 +46,7 @@ pub(super) struct CallEntry {
 impl CallEntry {
     pub(super) fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
+            // Callers choose the lengths of these texts, and a line of the audit log has a maximum.
             session: cut(&request.origin.session, 128).to_owned(),
             principal: request.origin.principal.as_str().to_owned(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),

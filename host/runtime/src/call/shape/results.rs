@@ -93,6 +93,7 @@ fn content(reply: Reply) -> Vec<ResultPart> {
 
 /// Returns the largest size to which all parts can be cut so that they have at most `bytes_max` bytes together.
 fn even_share(mut sizes: Vec<usize>, bytes_max: usize) -> usize {
+    // Begin with the shortest part. The bytes that it does not need add to the share of each longer one.
     sizes.sort_unstable();
     let mut left = bytes_max;
     for (place, size) in sizes.iter().enumerate() {

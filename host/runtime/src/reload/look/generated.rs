@@ -25,6 +25,7 @@ impl ReloadLook<'_> {
                 continue;
             }
             match self.bind(plugin.unbound()).await {
+                // The plugin that is served stays, so that the catalog does not change for nothing.
                 Ok(again) if again.has_tools_of(&plugin) => self.clear(file, sha256),
                 Ok(again) => self.put(file, again),
                 Err(LoadError::Audit(error)) => return Err(error.into()),

@@ -15,6 +15,7 @@ impl ReloadLook<'_> {
         let policy = Arc::clone(&self.next.policy);
         self.without_servers();
         for name in policy.policy.servers() {
+            // A host for one call starts no server that the call does not need.
             if self.next.left_out.contains(name) {
                 continue;
             }
@@ -25,6 +26,7 @@ impl ReloadLook<'_> {
             }
             let fresh = self.host.loader.server(name, &policy.policy);
             let fresh = match &known {
+                // The link keeps a running server, and compares what it was started with at its next use.
                 Some(known) => fresh.with_link_of(known),
                 None => fresh,
             };

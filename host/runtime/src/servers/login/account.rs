@@ -132,6 +132,7 @@ impl ServerAccount {
             client_id: client.map(|client| client.id.clone()),
             client_secret: self.client_secret().await?.map(|secret| secret.to_string()),
             scopes: self.login.scopes.clone(),
+            // A damaged login must not keep the person from a new one.
             more_scopes: self.read().await.ok().flatten().map(|token| token.scopes_to_ask()).unwrap_or_default(),
             redirect,
         };
@@ -151,6 +152,7 @@ impl ServerAccount {
         let _lock = self.lock().await?;
         let revoked = match self.read().await {
             Ok(Some(token)) => self.revoke(&token).await,
+            // A damaged login has no token to revoke. It is removed all the same.
             Ok(None) | Err(_) => Ok(false),
         };
         let account = self.clone();

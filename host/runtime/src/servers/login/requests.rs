@@ -60,6 +60,7 @@ impl LoginRequests {
             Ok(http::Response::from_parts(head, whole_body(body.ok_or_else(too_long)?)))
         };
         let answered = answered.await;
+        // A request that failed is recorded as well.
         self.traffic.lock_recovered().append(client.take_traffic(), RECORDED_MAX);
         answered
     }

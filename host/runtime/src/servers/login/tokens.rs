@@ -39,8 +39,10 @@ impl TokenKeeper {
     /// Returns a token that has not ended. What another host has kept since, or has removed, counts at once.
     pub(in crate::servers) async fn token(&self) -> Result<BearerToken, AccountError> {
         let mut current = self.current.lock().await;
+        // The stamp is older than what is read. A change in between is then noticed the next time.
         let stamp = self.account.stamp().await?;
         if current.as_ref().is_none_or(|known| known.stamp != stamp) {
+            // If the login was removed, the next line fails, and the old token must not stay.
             *current = None;
             *current = Some(self.read(stamp).await?);
         }
@@ -48,6 +50,7 @@ impl TokenKeeper {
             Some(known) if !known.token.is_due(SystemTime::now()) => Ok(known.bearer.clone()),
             Some(known) => {
                 let due = Arc::clone(&known.token);
+                // `renewed` takes this lock itself.
                 drop(current);
                 self.renewed(due).await
             }
@@ -68,6 +71,7 @@ impl TokenKeeper {
     /// Keeps the scopes that the server demands, for the next login.
     pub(in crate::servers) async fn note_demand(&self, challenge: &str) -> Result<(), AccountError> {
         let mut current = self.current.lock().await;
+        // The order is that of `renew`: first the lock of this process, then that of all hosts.
         let _lock = self.account.lock().await?;
         let kept = self.read(self.account.stamp().await?).await?;
         if let Some(demanding) = kept.token.demanding(challenge) {
