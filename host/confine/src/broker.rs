@@ -75,6 +75,7 @@ impl Broker {
         let (ours, theirs) = socket_pair()?;
         #[expect(clippy::disallowed_methods, reason = "the broker is the one process that starts programs")]
         let mut command = Command::new(&program.program);
+        // All cells are forked from this process. A program could find the host's variables in one of them.
         let command = command.args(&program.arguments).env_clear().current_dir("/");
         let mut process = command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
         let report = match receive(&ours, RecvFlags::empty()) {
@@ -158,6 +159,7 @@ impl Broker {
             return Err(io::Error::other("the confinement has too many directories"));
         }
         send_bytes(&self.socket, START_PROGRAM, &descriptors, SendFlags::empty())?;
+        // The program's ends of the streams close here. A copy in the host would keep the host from seeing their end.
         Ok((ours, StandardStreams { stdin, stdout, stderr }))
     }
 }
@@ -175,6 +177,7 @@ fn in_memory(request: &StartRequest) -> io::Result<File> {
     if bytes.len() as u64 > START_BYTES_MAX {
         return Err(io::Error::other("the arguments are too long"));
     }
+    // Not a pipe, which could fill up: no process reads the request before its descriptor was sent.
     let mut file = File::from(memfd_create("portcullis-start", MemfdFlags::CLOEXEC)?);
     file.write_all(&bytes)?;
     file.rewind()?;

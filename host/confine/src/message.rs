@@ -126,6 +126,7 @@ pub(crate) fn send_bytes(
     if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::Error::other("too many descriptors for one message"));
     }
+    // If the other end is closed, this returns an error. SIGPIPE would end a process that does not ignore it.
     let flags = flags | SendFlags::NOSIGNAL;
     retry_on_intr(|| sendmsg(&socket, &[IoSlice::new(bytes)], &mut ancillary, flags))?;
     Ok(())

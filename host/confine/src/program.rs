@@ -73,6 +73,7 @@ impl OpenProgram {
         let mut file = File::from(descriptor);
         let identity = ProgramIdentity::of(&file)?;
         let (sha256, script) = read(&mut file)?;
+        // Otherwise the digest, which approvals are bound to, could be of a content that the file never had.
         if ProgramIdentity::of(&file)? != identity {
             return Err(io::Error::other("it changed while it was read"));
         }

@@ -47,6 +47,7 @@ impl StartingProgram {
                 RunningProgram::new((control, self.tier), descriptors, self.streams).map_err(ConfineError::Broker)
             }
             ProgramEvent::Refused(why) => Err(ConfineError::Refused(why)),
+            // The supervisor could not report the start, so the end is its first message.
             ProgramEvent::Ended(report) => Err(ConfineError::Refused(format!("it ended at once: {:?}", report.exit))),
         }
     }
@@ -66,6 +67,8 @@ impl StandardStreams<OwnedFd> {
     /// Returns the streams of the host, which do not block it.
     fn into_pipes(self) -> io::Result<StandardStreams<pipe::Sender, pipe::Receiver>> {
         let Self { stdin, stdout, stderr } = self;
+        // Each end of a pipe has flags of its own, so the program's ends still block. Tokio need not check our own
+        // pipes.
         let receiver = |stream: OwnedFd| pipe::Receiver::from_owned_fd_unchecked(nonblocking(stream)?);
         Ok(StandardStreams {
             stdin: pipe::Sender::from_owned_fd_unchecked(nonblocking(stdin)?)?,
@@ -176,6 +179,8 @@ impl Control {
     }
 
     fn close(&self) {
+        // Only the host's direction closes. The supervisor sees it, and can still report the end. This fails if the
+        // supervisor is gone.
         let _ = rustix::net::shutdown(self.0.get_ref(), rustix::net::Shutdown::Write);
     }
 }

@@ -134,6 +134,7 @@ impl Workbench {
             && let Ok(cell) = prepare(tier, CellSetup::Quiet)
         {
             self.spares.push_back(cell);
+            // A start that has arrived does not wait for the other cells.
             if self.has_message(None, Timespec::default())? {
                 break;
             }

@@ -74,10 +74,12 @@ impl PathBase {
         };
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         openat2(root, path, flags, Mode::empty(), within).map_err(|error| match error {
+            // The error of `BENEATH` for a path that leaves the root, openat2(2).
             Errno::XDEV => io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 "it leads out of the project; to name a place outside of it, use an absolute path",
             ),
+            // Refused, because any other open would follow a link out of the project.
             Errno::NOSYS => io::Error::new(
                 io::ErrorKind::Unsupported,
                 "this system cannot confine a path to a directory: it has no openat2, which needs Linux 5.6 or later",

@@ -57,6 +57,7 @@ impl RunClock {
         let now = Instant::now();
         let mut ends = self.ends();
         let cancellation = &self.0.cancellation;
+        // This check and the timer both see a cancellation. The first of them starts the grace period.
         let over = |grace: &mut Option<Instant>| now >= *grace.get_or_insert(now + CANCEL_GRACE);
         if cancellation.is_at_once() || cancellation.is_cancelled() && over(&mut ends.grace) {
             return Err(Expired::Cancelled);
@@ -87,6 +88,7 @@ impl RunClock {
 
     async fn passed(&self) {
         loop {
+            // Register before reading the limit, so that no change is missed in between.
             let moved = self.0.moved.notified();
             let limit = self.ends().limit;
             tokio::select! {
@@ -139,6 +141,7 @@ impl Suspension {
     /// Continues the time limit, and takes from it what the calls of other tools spent.
     pub(crate) fn end(self, spent: Duration) {
         let clock = self.pause.clock.clone();
+        // This restores the time that the call had left when it was suspended.
         drop(self.pause);
         clock.shift(|limit| limit.checked_sub(spent).unwrap_or_else(Instant::now));
     }

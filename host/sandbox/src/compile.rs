@@ -187,6 +187,7 @@ async fn run_worker(program: &Path, arguments: &[OsString], component: &[u8]) ->
     #[expect(clippy::disallowed_methods, reason = "the compile worker is the one process the sandbox starts")]
     let mut child = tokio::process::Command::new(program)
         .args(arguments)
+        // The worker parses hostile bytes, so it gets no variable of the host.
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -222,6 +223,7 @@ async fn feed(
         drop(input);
     };
     let read = async { tokio::try_join!(output.read_to_end(&mut artefact), messages.read_to_end(&mut message)) };
+    // At the same time, because a worker that waits until its output is read would not read its input.
     let ((), read) = tokio::join!(feed, read);
     read?;
     Ok((artefact, message))

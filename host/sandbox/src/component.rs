@@ -292,6 +292,7 @@ impl SurfaceNames {
         let mut depth = 0_usize;
         for payload in Parser::new(0).parse_all(bytes) {
             match payload.map_err(malformed)? {
+                // Only the outermost component counts. What a nested one imports, the outer one provides.
                 Payload::Version { encoding: Encoding::Module | Encoding::Component, .. } => depth += 1,
                 Payload::End(_) => depth = depth.saturating_sub(1),
                 Payload::ComponentImportSection(section) if depth == 1 => {

@@ -47,6 +47,7 @@ impl Engine {
     /// The pool cannot be reserved, or the thread cannot be started.
     pub fn new(config: &EngineConfig) -> Result<Self, EngineError> {
         let mut settings = compile_settings();
+        // The pool does not change the code, so the compile worker does without one.
         settings.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(config)));
         let engine = wasmtime::Engine::new(&settings)?;
         let linker = Arc::new(linker(&engine)?);
@@ -124,6 +125,7 @@ fn pool(config: &EngineConfig) -> PoolingAllocationConfig {
     pool.max_core_instances_per_component(each(largest.core_instances));
     pool.max_memories_per_component(each(largest.memories)).max_tables_per_component(each(largest.tables));
     pool.max_memories_per_module(each(largest.memories)).max_tables_per_module(each(largest.tables));
+    // Enough for every slot to reach its limits at the same time.
     pool.total_core_instances(slots.saturating_mul(each(largest.core_instances)));
     pool.total_memories(slots.saturating_mul(each(largest.memories)));
     pool.total_tables(slots.saturating_mul(each(largest.tables)));
@@ -151,6 +153,7 @@ fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<StoreState>> {
     random::insecure::add_to_linker::<StoreState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
     random::insecure_seed::add_to_linker::<StoreState, WasiRandom>(l, |state| state.ctx().ctx.random())?;
     cli::exit::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
+    // Language runtimes import these in any case. The state has no variables, arguments or terminal for them.
     cli::environment::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
     cli::stdin::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;
     cli::stdout::add_to_linker::<StoreState, WasiCli>(l, StoreState::cli)?;

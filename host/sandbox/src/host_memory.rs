@@ -115,6 +115,7 @@ impl Weights {
             self.bytes.resize(index + 1, 0);
         }
         let before = std::mem::replace(&mut self.bytes[index], 0);
+        // Returned first, so that only the growth needs room. If there is none, the guest ends.
         self.memory.give_back(before);
         self.memory.take(bytes)?;
         self.bytes[index] = bytes;

@@ -43,6 +43,7 @@ impl IdleInstance {
         };
         let idle = RunParts {
             limits,
+            // Already over, because nothing may run between two calls.
             clock: RunClock::start(Duration::ZERO, crate::Cancellation::new()),
             handles: Handles::none(),
             call,

@@ -100,6 +100,7 @@ impl StoreBudget {
 
     /// Takes one operation on a key, and the bytes that it sends, out of the budget.
     fn spend_on(&mut self, key: &str, written_bytes: usize) -> Result<(), StoreRefusal> {
+        // Before the check of the key, so that refused operations are limited, too.
         self.spend()?;
         if key.is_empty() || key.len() > STORE_KEY_BYTES_MAX {
             return Err(StoreRefusal::Key);

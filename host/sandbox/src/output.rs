@@ -69,6 +69,7 @@ impl OutputContext {
         if self.taker.is_none() {
             return Ok(Err("there is no answer to keep a file beside".to_owned()));
         }
+        // An answer that is written is one text, which has no parts to put a file beside.
         if self.text.is_some() {
             return Ok(Err("a tool that writes its answer cannot keep files".to_owned()));
         }

@@ -146,6 +146,7 @@ impl Program {
         network: ProgramNetworkCall,
     ) -> Result<Running, String> {
         let limits = &self.setup.limits;
+        // Counted first, so that a start that fails counts, too.
         if self.runs.fetch_add(1, Ordering::Relaxed) >= limits.runs {
             return Err(format!("the call has started {} programs, which is its limit", limits.runs));
         }
@@ -187,7 +188,7 @@ impl Program {
         let network = self.network()?;
         let setup = &self.setup;
         let policy = setup.environment.iter().map(|(name, value)| (name.clone(), value.clone()));
-        // A later variable replaces an earlier one of the same name.
+        // A later variable replaces an earlier one of the same name, so the guest cannot change those of the policy.
         let mut environment: BTreeMap<String, String> = proxy_variables(network).collect();
         environment.extend(launch.environment.into_iter().chain(policy));
         let confinement = Confinement {
@@ -249,6 +250,7 @@ impl Program {
     fn find(&self, place: &str, directories: &[ViewDirectory]) -> Result<PathBuf, String> {
         let mut parts = Path::new(place).components().filter(|part| !matches!(part, Component::RootDir));
         let key = parts.next().and_then(|part| part.as_os_str().to_str()).unwrap_or_default();
+        // A `..` in it gives no access, because the program enters the directory within its own confinement.
         let rest: PathBuf = parts.collect();
         let keyed = &self.setup.directories;
         let found = keyed.iter().position(|(name, _)| name == key);

@@ -177,6 +177,7 @@ impl Engine {
         let mut store = match session.as_mut().and_then(|session| session.0.take()) {
             Some(mut store) => {
                 store.data_mut().begin(parts);
+                // While the instance was idle, the epoch may have passed the deadline of the last run.
                 store.set_epoch_deadline(1);
                 store
             }
@@ -186,6 +187,7 @@ impl Engine {
         let ended = {
             let performed = pin!(perform(&mut store, code, export));
             tokio::select! {
+                // An answer that is ready counts, even if the time is over by now.
                 biased;
                 ended = metered(performed, &cpu) => ended,
                 expired = clock.expired() => Err(match expired {
@@ -205,6 +207,7 @@ impl Engine {
         let sink = store.data().sink.clone();
         match session.filter(|_| result.is_ok()) {
             Some(session) => session.0 = Some(store),
+            // Frees the guest's memory before the answer is processed, as the footprint assumes.
             None => drop(store),
         }
         network.end();
@@ -223,6 +226,7 @@ impl Engine {
         store.set_hostcall_fuel(limits.transfer_bytes);
         store.set_max_component_handles(limits.handles);
         store.set_epoch_deadline(1);
+        // Yields at each tick, so that a guest that computes does not keep an async worker for itself.
         store.epoch_deadline_callback(|context| {
             context.data().clock.check()?;
             Ok(UpdateDeadline::Yield(1))
@@ -268,6 +272,8 @@ fn complete<E: Export>(
 
 async fn perform<E: Export>(store: &mut Store<StoreState>, code: &Code, export: E) -> wasmtime::Result<E::Returned> {
     if let Some(secrets) = store.data().handles.secrets() {
+        // The answer and the log are searched for these, even if the call sends no request. A program that prints a
+        // secret runs only when the call uses a client.
         secrets.open_at_hand().await;
     }
     export.call(code.plugin(), store).await
@@ -278,6 +284,8 @@ async fn perform<E: Export>(store: &mut Store<StoreState>, code: &Code, export: 
 async fn metered<F: Future>(mut future: Pin<&mut F>, cpu_nanoseconds: &AtomicU64) -> Result<F::Output, Stop> {
     poll_fn(|context| {
         let began = Instant::now();
+        // Safe to unwind: after a panic the store is dropped, and locks of shared state are recovered
+        // (`portcullis_policy::recovery`).
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context)));
         let spent = began.elapsed().as_nanos();
         cpu_nanoseconds.fetch_add(u64::try_from(spent).unwrap_or(u64::MAX), Ordering::Relaxed);

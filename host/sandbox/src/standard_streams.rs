@@ -97,6 +97,7 @@ impl OutputStream for OpenStream {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
+        // Never less: what exceeds the cap is dropped, so a guest must not wait for room.
         Ok(WRITE_BYTES_MAX)
     }
 }

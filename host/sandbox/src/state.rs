@@ -95,6 +95,7 @@ impl StoreState {
     pub(crate) fn begin(&mut self, run: RunParts<'_>) {
         let (filesystem, http, memory) = run.contexts();
         let RunParts { limits, clock, handles, call, output, .. } = run;
+        // Dropping the old contexts reports nothing, because what they counted was taken when their run ended.
         let mut last = replace(&mut self.filesystem, filesystem);
         self.filesystem.continue_after(&mut last, &mut self.table);
         (self.clock, self.weights, self.http) = (clock, Weights::new(memory), http);
@@ -123,6 +124,7 @@ impl StoreState {
             entries += 1;
             pollables += usize::from(entry.is::<DynPollable>());
         }
+        // A pollable is the child of another entry. One that came from the last run shows by its parent.
         entries == pollables + self.streams.open() + self.filesystem.preopened_descriptors()
     }
 

@@ -202,6 +202,7 @@ impl CodeStore {
         let (unfinished, mut file) = self.begin_entry(&name)?;
         file.write_all(bytes)?;
         file.write_all(&self.seals.of(id, bytes))?;
+        // Not synced. An entry that a crash of the machine left incomplete has no valid MAC, and is made again.
         self.directory.rename(&unfinished, &self.directory, &name)?;
         // The lock ends here. It is held until the file has its final name, so that no other host removes the file as a
         // leftover.
@@ -270,6 +271,7 @@ impl CodeStore {
 
     fn open_entry(&self, name: &str) -> io::Result<File> {
         let mut options = OpenOptions::new();
+        // Non-blocking, because opening a pipe would wait for its other end.
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         self.directory.open_with(name, &options)
     }
@@ -319,6 +321,7 @@ fn check_private(file: &File) -> io::Result<()> {
     let stat = rustix::fs::fstat(file)?;
     let regular = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
     let own = stat.st_uid == rustix::process::geteuid().as_raw();
+    // Another user who can write the file could change mapped code after its MAC was checked.
     let closed = stat.st_mode & 0o022 == 0;
     if regular && own && closed { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
 }

@@ -53,7 +53,9 @@ fn tick(engine: &EngineWeak, ticker: &std::sync::Weak<Ticker>) {
             ticker.asleep.store(true, Ordering::SeqCst);
         }
         // A call that began in between either saw `asleep` and wakes this thread, or is seen here.
+        // Each side writes its own value before it reads the other's, which only `SeqCst` orders.
         let parks = sleeps && ticker.running.load(Ordering::SeqCst) == 0;
+        // Not held while this thread sleeps. Otherwise the engine would outlive its last user.
         drop((engine, ticker));
         if parks { std::thread::park() } else { std::thread::sleep(TICK) }
     }
@@ -61,6 +63,7 @@ fn tick(engine: &EngineWeak, ticker: &std::sync::Weak<Ticker>) {
 
 impl Drop for Ticker {
     fn drop(&mut self) {
+        // The parked thread finds that the ticker is gone, and ends.
         self.thread.unpark();
     }
 }

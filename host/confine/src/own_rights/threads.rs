@@ -100,7 +100,10 @@ fn one_thread(thread: i32, signal: libc::c_int) -> io::Result<()> {
         return if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) };
     }
     let began = Instant::now();
+    // Only one thread is signalled at a time, so a change of the number is this thread's.
     while DONE.load(Ordering::Acquire) == done {
+        // A thread that has ended never runs the handler. The calling thread exists, and may be unable to list threads
+        // by now.
         if thread != gettid().as_raw_nonzero().get() && !threads()?.contains(&thread) {
             return Ok(());
         }

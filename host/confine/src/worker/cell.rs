@@ -42,6 +42,7 @@ pub(super) fn run(tier: Tier, setup: CellSetup, socket: &OwnedFd) -> ! {
 
 fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     heed_children()?;
+    // An error is kept until there is a receiver for it: the broker, or the host whose start this cell gets.
     let prepared = T::prepare().and_then(|cell| {
         let launcher = Launcher::fork(&cell)?;
         Ok((cell, launcher))
@@ -90,6 +91,7 @@ fn read(descriptors: &mut StartDescriptors<OwnedFd>) -> io::Result<StartRequest>
     let mut bytes = Vec::new();
     File::from(descriptors.request.try_clone()?).take(START_BYTES_MAX).read_to_end(&mut bytes)?;
     let request: StartRequest = serde_json::from_slice(&bytes)?;
+    // Both lists are paired by position, and `zip` would leave out the rest of the longer one.
     if request.confinement.directories.len() != descriptors.directories.len() {
         return Err(io::Error::other("a directory of the start is missing"));
     }

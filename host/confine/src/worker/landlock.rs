@@ -67,6 +67,7 @@ impl TierCell for LandlockCell {
         // Orphans of the program become children of this process, which can then kill them.
         set_child_subreaper(Some(getpid()))?;
         scope_signals()?;
+        // Only tried: a kernel without one of these rules must fail here, when the tier is chosen, and not at a start.
         rules()?;
         if !processes::lists_children() {
             return Err(io::Error::other("the kernel does not list the children of a process (CONFIG_PROC_CHILDREN)"));
@@ -80,6 +81,7 @@ impl TierCell for LandlockCell {
 
     fn furnish(&mut self, request: &mut StartRequest, _descriptors: &StartDescriptors<OwnedFd>) -> io::Result<()> {
         let temporary = make_temporary()?;
+        // Kept before the checks, so that a start that is refused below removes it, too.
         self.temporary = Some(temporary.clone());
         request.temporary = Some(temporary.clone());
         for name in ["HOME", "TMPDIR"] {
@@ -177,6 +179,7 @@ fn make_temporary() -> io::Result<PathBuf> {
     let mut number = getpid().as_raw_nonzero().get().unsigned_abs();
     loop {
         let place = PathBuf::from(format!("/tmp/portcullis-{number}"));
+        // `mkdir` uses nothing that exists, so another user cannot put a directory or a link of theirs in this place.
         match mkdir(&place, Mode::RWXU) {
             Ok(()) => return Ok(place),
             Err(Errno::EXIST) => number = number.wrapping_add(1),

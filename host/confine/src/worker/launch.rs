@@ -67,6 +67,7 @@ impl Launcher {
         let (descriptors, its_descriptors) = socket_pair()?;
         let (its_request, request) = pipe_with(PipeFlags::CLOEXEC)?;
         let (reason, its_reason) = pipe_with(PipeFlags::CLOEXEC)?;
+        // Above the standard streams, which the child replaces while it still needs these.
         let ends = LauncherEnds {
             descriptors: above_streams(&its_descriptors)?,
             request: above_streams(&its_request)?,
@@ -91,12 +92,14 @@ impl Launcher {
         let granted: Vec<BorrowedFd<'_>> = granted.map(AsFd::as_fd).collect();
         let sent = send_bytes(&self.descriptors, LAUNCH, &granted, SendFlags::empty())
             .and_then(|()| File::from(self.request).write_all(&serde_json::to_vec(request)?));
+        // A copy of the streams in the supervisor would keep the host from seeing their end.
         drop((program, stdin, stdout, stderr, directories, self.descriptors));
         let mut text = String::new();
         File::from(self.reason).take(REASON_BYTES_MAX).read_to_string(&mut text)?;
         if !text.is_empty() {
             return Err(io::Error::other(text));
         }
+        // Only now, because the reason of a launcher that has failed says more than its closed socket.
         sent?;
         Ok(StartedProgram { pid: self.pid, process: pidfd_open(self.pid, PidfdFlags::empty())? })
     }
@@ -183,6 +186,7 @@ pub(super) fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
 /// Sets what the kernel limits for each process by itself.
 fn limit(limits: &ConfinementLimits) -> io::Result<()> {
     let rows = [
+        // The kernel counts whole seconds of one process. The supervisor compares the exact time of all.
         (Resource::Cpu, limits.cpu_time.as_secs() + 1),
         (Resource::Data, limits.memory_bytes),
         (Resource::Fsize, limits.file_bytes),

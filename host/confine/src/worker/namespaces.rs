@@ -43,7 +43,8 @@ pub(super) struct NamespaceCell {
 impl TierCell for NamespaceCell {
     fn prepare() -> io::Result<Self> {
         map_user()?;
-        // A program could otherwise read this process through `/proc`.
+        // A program could otherwise read this process through `/proc`. After the maps, because the files of
+        // `/proc/self` belong to root from then on, proc(5).
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         view::prepare()?;
         system::raise_loopback()?;
@@ -100,6 +101,7 @@ fn map_user() -> io::Result<()> {
         opened?.write_all(text.as_bytes())
     };
     let needed = |error: io::Error| io::Error::new(error.kind(), format!("the user cannot be mapped: {error}"));
+    // A process without privileges may write `gid_map` only after this, user_namespaces(7).
     put("setgroups", "deny".to_owned()).map_err(needed)?;
     put("uid_map", format!("{user} {user} 1\n")).map_err(needed)?;
     put("gid_map", format!("{group} {group} 1\n")).map_err(needed)

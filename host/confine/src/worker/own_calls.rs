@@ -67,6 +67,7 @@ pub(crate) fn computing_filters() -> io::Result<[BpfProgram; 2]> {
         rules.insert(*call, Vec::new());
     }
     let thread = u64::from(libc::CLONE_THREAD.unsigned_abs());
+    // Without this flag, `clone` makes a process, which could use up each limit once more.
     rules.insert(libc::SYS_clone, vec![rule(&[(0, SeccompCmpOp::MaskedEq(thread), thread)])?]);
     // `abort` signals the process itself.
     let own = u64::from(std::process::id());

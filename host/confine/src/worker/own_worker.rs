@@ -28,6 +28,7 @@ fn supervise(worker: fn() -> i32, descriptors: [OwnedFd; 4]) -> io::Result<()> {
     let [control, stdin, stdout, stderr] = descriptors;
     heed_children()?;
     let Some(pid) = fork()? else { exit(run(worker, [&stdin, &stdout, &stderr]).unwrap_or(1)) };
+    // A copy in this process would keep the host from seeing that the worker has closed a stream.
     drop((stdin, stdout, stderr));
     let process = pidfd_open(pid, PidfdFlags::empty())?;
     let mut polled = [PollFd::new(&control, PollFlags::IN | PollFlags::RDHUP), PollFd::new(&process, PollFlags::IN)];

@@ -74,6 +74,7 @@ fn watch<T: TierCell>(
             return stop("the host ended it".to_owned());
         }
         reaped.reap();
+        // Before the limits, so that a program that has ended by itself is not reported as stopped.
         if reaped.status.is_some() {
             return Ok(Watched { stopped: None, left: cell.processes(&proc)?.len() });
         }
@@ -92,6 +93,7 @@ fn is_released(control: &OwnedFd, program: &OwnedFd, most: Duration) -> io::Resu
     let most = Timespec::try_from(most).map_err(io::Error::other)?;
     let mut polled = [PollFd::new(control, PollFlags::IN | PollFlags::RDHUP), PollFd::new(program, PollFlags::IN)];
     match poll(&mut polled, Some(&most)) {
+        // The host sends nothing on this socket, so any event means that it has closed its end.
         Ok(_) | Err(Errno::INTR) => Ok(!polled[0].revents().is_empty()),
         Err(error) => Err(error.into()),
     }
@@ -157,6 +159,7 @@ fn exceeded(proc: &OwnedFd, numbers: &[u32], limits: &ConfinementLimits) -> Opti
     if threads > u64::from(limits.processes) {
         return Some(format!("it had more than {} processes and threads, its limit", limits.processes));
     }
+    // A process that has ended counts with the one that waited for it: its parent, or this process.
     if stats.iter().map(|stat| stat.cpu).sum::<Duration>() + children_cpu_time() > limits.cpu_time {
         return Some(cpu_exceeded(limits));
     }

@@ -282,6 +282,8 @@ fn socket_type(wanted: libc::c_int) -> io::Result<SeccompRule> {
 /// Returns a rule that matches if all of these arguments do: each with its index, an operator and a value.
 pub(super) fn rule(arguments: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
     let condition = |(index, operator, value): &(u8, SeccompCmpOp, u64)| {
+        // The kernel ignores the upper half of these arguments. If a rule compared it, a caller could set bits there to
+        // escape the rule.
         SeccompCondition::new(*index, SeccompCmpArgLen::Dword, operator.clone(), *value)
     };
     let conditions = arguments.iter().map(condition).collect::<Result<Vec<_>, _>>().map_err(io::Error::other)?;

@@ -83,6 +83,8 @@ const HIDDEN_DIRECTORY: &str = "/.hidden-directory";
 
 /// Builds what is the same for every program, in the mount namespace of this process.
 pub(super) fn prepare() -> io::Result<()> {
+    // These mounts are slaves of the machine's, mount_namespaces(7). What the machine mounts later would appear in the
+    // view.
     told("/", mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC))?;
     // The mount point does not matter: the mount moves to the root, and no longer covers it.
     let flags = PLAIN;
@@ -105,6 +107,7 @@ pub(super) fn prepare() -> io::Result<()> {
         make_directory(Path::new(directory))?;
     }
     symlinkat("/tmp", CWD, "/var/tmp")?;
+    // So that the size of `/tmp` limits shared memory, too.
     symlinkat("/tmp", CWD, "/dev/shm")?;
     put_file(Path::new(HIDDEN_FILE), b"", 0)?;
     make_directory(Path::new(HIDDEN_DIRECTORY))?;
@@ -123,6 +126,7 @@ pub(super) fn furnish(request: &StartRequest, program: BorrowedFd<'_>, directori
     for (directory, granted) in &placed {
         put_directory(directory, granted).map_err(|error| about(&directory.path, &error))?;
     }
+    // After all directories, because one that is mounted later would cover a mask in the one above it.
     for (directory, _) in &placed {
         for masked in &directory.masked {
             mask(directory, masked).map_err(|error| about(&directory.path.join(&masked.path), &error))?;
@@ -132,6 +136,7 @@ pub(super) fn furnish(request: &StartRequest, program: BorrowedFd<'_>, directori
     for directory in &confinement.directories {
         put_link(directory);
     }
+    // The tree has mounts of its own, so it is busy. Only a detached unmount removes it whole.
     told("the machine", unmount(MACHINE, UnmountFlags::DETACH))?;
     rustix::fs::rmdir(MACHINE)?;
     told("the view", mount_remount("/", MountFlags::BIND | MountFlags::RDONLY | PLAIN, ""))
@@ -267,6 +272,7 @@ fn put_directory(directory: &ViewDirectory, granted: &OwnedFd) -> io::Result<()>
     let found = openat2(&machine, &below, flags, Mode::empty(), resolve)?;
     same_file(&found, granted)?;
     make_directory(place)?;
+    // Mounted by the descriptor that was compared, because the path may lead elsewhere by now.
     let source = format!("/proc/self/fd/{}", found.as_fd().as_raw_fd());
     mount_bind_recursive(source, place)?;
     let read_only = match directory.access {
@@ -306,6 +312,7 @@ fn mask(directory: &ViewDirectory, masked: &MaskedPath) -> io::Result<()> {
         (Masked::Hidden, _) => mount_bind_recursive(HIDDEN_FILE, &target)?,
         (Masked::ReadOnly, _) => mount_bind_recursive(&target, &target)?,
     }
+    // By path, because the descriptor still leads to what the new mount covers.
     attributes(&place, READ_ONLY | NO_SETUID | NO_DEVICES)
 }
 

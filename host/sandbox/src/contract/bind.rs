@@ -190,6 +190,7 @@ macro_rules! bind {
             }
 
             fn refusal(&mut self, client: Resource<Client>) -> wasmtime::Result<Option<String>> {
+                // The call has one last refusal, whichever its client was. This only checks the handle.
                 let _ = self.table.get(&client)?;
                 Ok(self.http.refusal())
             }

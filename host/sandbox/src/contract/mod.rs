@@ -128,6 +128,7 @@ impl LinkedPlugin {
         let (Some(contract), None) = (spoken.next(), spoken.next()) else {
             return Err(wasmtime::Error::msg("it must export exactly one handler, of one version"));
         };
+        // `check_component` has compared names. The types of the imports are compared only here.
         let instance = linker.instantiate_pre(component)?;
         let review = match exports(contract.reviewer()) {
             Some(_) => Some(match contract {

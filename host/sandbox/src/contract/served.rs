@@ -39,6 +39,7 @@ impl StoreState {
             reason: text(ask.reason),
             patterns: patterns.take(PROPOSALS_MAX).map(text).collect(),
         };
+        // The call spends none of its own time while an approver decides.
         let pause = self.clock.pause(self.call.approval_time);
         let answer = self.call.host.ask(ask).await;
         drop(pause);
@@ -66,6 +67,7 @@ impl StoreState {
         };
         match service.0.open().await {
             Ok(()) => Ok(Ok(self.table.push(service)?)),
+            // The runtime has recorded the reason, which is for the operator alone.
             Err(_) => Ok(Err(Unavailable::Failed)),
         }
     }

@@ -25,6 +25,7 @@ impl Directory {
     /// # Errors
     /// It is not a regular file, it is longer than `bytes_max`, it is not UTF-8, or the system refuses.
     pub fn read_text(&self, path: &str, bytes_max: u64) -> io::Result<Option<String>> {
+        // Non-blocking, because opening a pipe would wait for its other end.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         let file = match openat2(&*self.dir.dir, path, flags, Mode::empty(), within) {

@@ -172,6 +172,7 @@ impl HostDescriptor for FilesystemGuard<'_> {
         let bytes = listing_bytes(directory, self.context.directory_entries_max).await?;
         let charge = self.context.memory.charge(bytes).map_err(FsError::trap)?;
         let stream = self.inner().read_directory(handle).await?;
+        // It covered the listing while wasmtime collected it. From here on, the stream has the weight.
         drop(charge);
         self.weights.set(&stream, bytes).map_err(FsError::trap)?;
         if let HandleReach::Masked(standing) = reach
@@ -190,6 +191,7 @@ impl HostDescriptor for FilesystemGuard<'_> {
     async fn create_directory_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
         self.writable_directory(&handle)?;
         let at = self.place(&handle, PathFlags::empty(), path, PlaceUse::MakeDirectory).await?;
+        // No early return, because `leave` must close a temporary handle.
         let taken = self.context.quota.take_entry();
         self.context.done.begin(Deed::MakeDirectory);
         let made = match taken {

@@ -154,6 +154,7 @@ impl FilesystemContext {
         if is_closed(directory) {
             return Ok(HandleReach::Closed);
         }
+        // A weak reference keeps its allocation, so a later file cannot have the same address.
         let opened = self.open.0.iter().find(|(file, _)| std::ptr::eq(file.as_ptr(), Arc::as_ptr(directory)));
         opened.map(|(_, reach)| reach.clone()).ok_or_else(|| ErrorCode::NotPermitted.into())
     }

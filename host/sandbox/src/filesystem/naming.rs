@@ -76,6 +76,7 @@ impl FilesystemGuard<'_> {
         }
         self.check_both(old, new)?;
         if old.flags.contains(PathFlags::SYMLINK_FOLLOW) {
+            // As wasmtime does in a directory without masks.
             return Err(ErrorCode::Invalid.into());
         }
         give(self.named_place(new)?, Naming::Link(self.named_place(old)?)).await
@@ -110,6 +111,7 @@ fn check(new: &NamedPlace, naming: &Naming) -> Result<(), ErrorCode> {
     let link = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), MaskPosition::check_link);
     let file = |at: &NamedPlace| at.standing.as_ref().map_or(Ok(()), MaskPosition::check_file);
     match naming {
+        // The masks were checked when the place was found.
         Naming::Directory => Ok(()),
         Naming::Symlink(_) | Naming::Link(_) if new.directory_only => Err(ErrorCode::NoEntry),
         Naming::Symlink(_) => link(new),

@@ -79,12 +79,14 @@ impl OpenRequest {
 
     /// Opens an existing path. Blocks.
     pub(super) fn open_existing(&self, directory: &File) -> io::Result<OpenOutcome> {
+        // If the path exists, the exclusive creation reports that.
         if self.exclusive() {
             return Ok(OpenOutcome::Missing);
         }
         match cap_primitives::fs::stat(directory, Path::new(&self.path), self.follow) {
             Ok(metadata) if !openable(metadata.file_type()) => return Err(refused()),
             Err(error) if error.kind() == io::ErrorKind::NotFound && self.creates() => return Ok(OpenOutcome::Missing),
+            // The open reports every other error.
             Ok(_) | Err(_) => {}
         }
         self.open(directory, &self.options())

@@ -82,6 +82,7 @@ impl OutputStream for Metered {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         let length = bytes.len() as u64;
         self.charge.raise_to(bytes.len()).map_err(|full| StreamError::Trap(full.into()))?;
+        // The limit of host memory ends the call. The quota is an error that the guest can handle.
         if !take(&self.bytes, length) {
             return Err(exceeded());
         }

@@ -148,6 +148,7 @@ impl FilesystemGuard<'_> {
         let one = self.place(one, one_flags, one_path, of).await?;
         match self.place(other, PathFlags::empty(), other_path, of).await {
             Ok(other) => Ok((one, other)),
+            // The temporary handle of the first place must not stay in the table.
             Err(error) => self.leave(one, Err(error)),
         }
     }

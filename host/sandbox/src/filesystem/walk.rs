@@ -128,6 +128,7 @@ impl WalkProgress<'_> {
         };
         match name.as_str() {
             "" | "." => Ok(None),
+            // Back to the directory that the walk came from. On disk, `..` may lead elsewhere after a rename.
             ".." if self.around.len() > 1 => {
                 self.around.pop();
                 Ok(None)

@@ -96,6 +96,7 @@ impl NetworkCall {
     /// truncated log.
     pub(crate) fn redact_log(&self, mut log: Log) -> Log {
         if let Some(redactor) = self.outgoing().filter(|_| log.dropped_bytes > 0) {
+            // The search finds only whole secrets. No guest reads the log, so the cut may depend on its bytes.
             let end = redactor.cut_off(&log.bytes);
             log.dropped_bytes += (log.bytes.len() - end) as u64;
             log.bytes.truncate(end);

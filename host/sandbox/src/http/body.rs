@@ -97,11 +97,13 @@ pub(super) struct ResponseBody {
 
 impl ResponseBody {
     pub(super) fn new(incoming: Incoming, connection: Connection, reading: BodyReading) -> Self {
+        // A response without a body closes its connection now, and not when the guest drops it.
         let source = (!incoming.is_end_stream()).then_some((incoming, connection));
         let limit = reading.limit;
         let mut body = Self {
             source,
             encoded: Bytes::new(),
+            // Encoded bytes may decode to nothing, such as empty members of gzip, so they have a limit of their own.
             encoded_left: limit.saturating_add(limit / 8).saturating_add(ENCODED_EXTRA_BYTES),
             decoded_left: limit,
             timer: Box::pin(sleep_until(reading.deadline)),
@@ -126,6 +128,7 @@ impl ResponseBody {
             if let Some(failure) = self.failure.take() {
                 return Poll::Ready(Err(failure));
             }
+            // The timer is polled only when nothing has arrived. A server that always sends would never reach it.
             if Instant::now() >= self.reading.deadline && self.source.is_some() {
                 return Poll::Ready(Err(HttpFailure::Timeout));
             }
@@ -161,6 +164,7 @@ impl ResponseBody {
     /// Accepts a received frame. Drops trailers.
     fn receive(&mut self, frame: Result<Frame<Bytes>, hyper::Error>) -> Result<(), HttpFailure> {
         let frame = frame.map_err(|error| {
+            // A request body over its limit fails the whole connection, so it is the cause of this error.
             let over = self.reading.request_over.load(Ordering::Relaxed);
             if over { HttpFailure::RequestBody(self.reading.request_limit) } else { HttpFailure::from_hyper(&error) }
         })?;
@@ -218,6 +222,7 @@ impl Body for ResponseBody {
         match ready!(this.poll_piece(context)) {
             Ok(piece) => Poll::Ready(piece.map(|piece| Ok(Frame::data(piece)))),
             Err(failure) => {
+                // Closes the connection now, because the guest may keep the body.
                 this.source = None;
                 this.encoded = Bytes::new();
                 this.reading.record.failed(&failure);

@@ -72,6 +72,7 @@ impl NetworkCall {
     /// Begins the record of a request.
     pub(super) fn record(self: &Arc<Self>, method: &str, url: &str) -> Record {
         let mut state = self.state();
+        // A guest must not read the reason of an earlier request as that of this one.
         state.refusal = None;
         let index = state.traffic.exchanges.len();
         if index >= EXCHANGES_MAX {
@@ -144,6 +145,7 @@ impl NetworkCall {
     pub(super) fn hold(&self, socket: &Arc<Holder>) -> bool {
         let mut state = self.state();
         state.sockets.retain(|known| known.strong_count() > 0);
+        // `end` takes the same lock: it either closes this socket, or has ended the call before.
         state.sockets.push(Arc::downgrade(socket));
         !state.ended
     }
@@ -207,6 +209,7 @@ impl NetworkCall {
 
     /// Returns all traffic of the call, for the audit log. Call it when the call has ended.
     pub(crate) fn traffic(&self) -> Traffic {
+        // A copy, because the search counts what it finds under the same lock.
         let traffic = self.state().traffic.clone();
         let mut traffic = self.redacted(traffic);
         // What was found just now counts, too.

@@ -104,6 +104,8 @@ impl Client {
         }
         headers::check(sent, binding, self.slot())?;
         let Some(vault) = self.vault(destination) else { return Ok(()) };
+        // Otherwise the guest could choose http, and the secret would cross the network unencrypted. A binding that
+        // names only http allows that.
         if destination.scheme() == Scheme::Http && binding.schemes.contains(&Scheme::Https) {
             return Err(RequestRefusal::SecretInTheClear);
         }

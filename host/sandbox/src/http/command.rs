@@ -75,8 +75,10 @@ async fn read(
         let room = (bytes_max + 1 - printed.len()) as u64;
         let mut rest = (&mut pipe).take(room);
         tokio::select! {
+            // What is in the pipe is read before the end of the program counts.
             biased;
             read = rest.read_buf(&mut *printed) => match read.map_err(|_| SecretError::Command)? {
+                // A read of zero bytes is the end, or there is no room left.
                 0 if printed.len() > bytes_max => return Err(SecretError::Long),
                 0 => return Ok(printed),
                 _ => {}

@@ -69,6 +69,7 @@ impl Drop for HttpContext {
     /// Reports the traffic of a run that was dropped before it ended.
     fn drop(&mut self) {
         if !self.is_taken {
+            // First, because a connection that is open could still change the traffic.
             self.hooks.call.end();
             let traffic = self.hooks.call.traffic();
             if traffic != Traffic::default() {

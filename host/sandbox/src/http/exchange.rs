@@ -80,6 +80,7 @@ async fn respond(order: Order) -> Result<Response<WasiBody>, HttpFailure> {
             }
         }
     };
+    // hyper's error does not say that a limit was the cause, so both limits are checked first.
     let over_limit = |failure| match failure {
         _ if over.load(Ordering::Relaxed) => HttpFailure::RequestBody(limits.request_bytes),
         _ if connection.is_talked_out() => HttpFailure::ResponseHeaders,
@@ -122,6 +123,7 @@ impl Client {
             Host::Name(name) => name,
             Host::Address(address) => return Ok(vec![*address]),
         };
+        // `checked_addresses` checks cached addresses again.
         if let Some(kept) = call.kept_addresses(name) {
             return Ok(kept);
         }

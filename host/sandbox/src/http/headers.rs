@@ -67,6 +67,7 @@ pub(super) fn check(
     if headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum::<usize>() > HEADERS_BYTES_MAX {
         return Err(RequestRefusal::LongHeaders(HEADERS_BYTES_MAX));
     }
+    // With two lengths, or one that servers read differently, a server could see another request in the body.
     let mut lengths = headers.get_all(CONTENT_LENGTH).iter();
     if lengths.next().is_none_or(|value| length(value).is_some()) && lengths.next().is_none() {
         Ok(())
@@ -87,6 +88,7 @@ pub(super) fn length(value: &HeaderValue) -> Option<u64> {
 pub(super) fn check_query(query: Option<&str>, slot: &SecretSlot) -> Result<(), RequestRefusal> {
     let SecretSlot::Query { name } = slot else { return Ok(()) };
     let wanted = parameter(name.as_bytes());
+    // Some servers separate parameters by a semicolon, too.
     let mut names = query.unwrap_or_default().split(['&', ';']);
     let set = names.any(|pair| {
         let spelt = pair.split_once('=').map_or(pair, |(spelt, _)| spelt);
@@ -122,6 +124,7 @@ pub(super) fn complete(headers: &mut HeaderMap) {
     let coding = if headers.contains_key(RANGE) { "identity" } else { "gzip" };
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(coding));
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+    // Set later, from the checked destination.
     headers.remove(HOST);
 }
 

@@ -60,6 +60,7 @@ impl Network {
         let own = self.shared.own.read_recovered();
         own.iter().any(|own| {
             let everywhere = own.ip().is_unspecified() && !is_global(address.ip());
+            // Linux connects an unspecified address to the machine itself.
             own.port() == address.port() && (own.ip() == address.ip() || address.ip().is_unspecified() || everywhere)
         })
     }

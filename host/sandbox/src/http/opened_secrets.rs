@@ -50,6 +50,7 @@ impl OpenedSecrets {
             return Err(SecretError::Many);
         }
         let whole = union(&parts).ok_or(SecretError::Many)?;
+        // In one step, so that a secret is in the list only if the search finds it.
         *self.known.write_recovered() = KnownSecrets { parts, whole: Some(whole) };
         Ok(redactor)
     }

@@ -38,6 +38,7 @@ impl Timing {
 
     /// Returns the deadline of a part that begins now.
     pub(super) fn end(&self, part: Option<Duration>) -> Instant {
+        // A guest can name any duration. One that overflows counts as none.
         let end = part.and_then(|part| Instant::now().checked_add(part));
         end.map_or(self.deadline, |end| end.min(self.deadline))
     }
@@ -73,14 +74,18 @@ impl AskedRequest {
         let timing = Timing::new(client.binding().limits.time, options);
         let destination = destination?;
         let (parts, body) = request.into_parts();
+        // The host could not check what a guest sends through a tunnel.
         if parts.method == Method::CONNECT {
             return Err(RequestRefusal::Tunnel.into());
         }
         client.decide(parts.method.as_str(), &destination, &parts.headers)?;
         let limit = client.binding().limits.request_bytes;
+        // Refused before it connects. The body itself is limited while it is sent.
         if body.size_hint().lower() > limit || declared(&parts.headers) > limit {
             return Err(HttpFailure::RequestBody(limit));
         }
+        // After the checks, so that a refused request costs nothing. The call's own budget comes before the one that it
+        // shares with other calls.
         record.call().spend(&client)?;
         client.keep_pace()?;
         let slot = record.call().slot(memory)?;

@@ -56,7 +56,9 @@ impl Proxy {
         let room = Arc::new(Semaphore::new(PROXY_CONNECTIONS_MAX));
         let mut connections = JoinSet::new();
         loop {
+            // The set would otherwise keep each task that has ended.
             while connections.try_join_next().is_some() {}
+            // Before `accept`, so that further connections wait in the kernel, where they cost the host nothing.
             let Ok(place) = Arc::clone(&room).acquire_owned().await else { return };
             let Ok((stream, _)) = listener.accept().await else {
                 // A connection was given up, or the process has too many open files for now.
@@ -87,6 +89,7 @@ impl Proxy {
         });
         // How the connection failed concerns only the program.
         let _ = builder.serve_connection(TokioIo::new(stream), answer).with_upgrades().await;
+        // A tunnel goes on after the HTTP connection that it began on, and ends with this task.
         let mut tunnels = std::mem::take(&mut *tunnels.lock_recovered());
         while tunnels.join_next().await.is_some() {}
     }
@@ -166,6 +169,7 @@ fn without_connection(request: Request<Incoming>) -> Request<WasiBody> {
     let removed: Vec<HeaderName> = parts
         .headers
         .keys()
+        // The length frames the body and is checked against a limit, so the header `Connection` cannot remove it.
         .filter(|name| **name != CONTENT_LENGTH && (headers::is_kept(name) || named.contains(name)))
         .cloned()
         .collect();

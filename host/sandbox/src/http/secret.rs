@@ -213,6 +213,7 @@ fn read_file(base: &PathBase, path: &str) -> Result<Zeroizing<Vec<u8>>, SecretEr
     if !file.metadata().map_err(|_| SecretError::File)?.is_file() {
         return Err(SecretError::Irregular);
     }
+    // A buffer that grows leaves a copy of the secret behind, which is not wiped. Most secrets fit into this one.
     let mut bytes = Zeroizing::new(Vec::with_capacity(SECRET_BYTES_MAX));
     let read = file.take(SOURCE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|_| SecretError::File)?;
     if read > SOURCE_BYTES_MAX { Err(SecretError::Long) } else { Ok(without_line_end(bytes)) }

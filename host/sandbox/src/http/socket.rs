@@ -34,6 +34,7 @@ impl Prelude {
 
     /// Takes the bytes of a read out of the limit.
     fn take(&self, count: usize) -> io::Result<()> {
+        // `Relaxed`, because no other memory depends on the number.
         let left = self.0.load(Ordering::Relaxed);
         if left == u64::MAX {
             return Ok(());

@@ -48,6 +48,7 @@ fn base64_core(bytes: &[u8], offset: usize, bare: &Encoding) -> String {
     let encoded = bare.encode(&shifted);
     // The characters of the preceding bytes, and the character shared with them.
     let begin = [0, 2, 3][offset];
+    // Without the last character if it also encodes a part of what follows.
     let end = shifted.len() * 8 / 6;
     encoded[begin..end].to_owned()
 }

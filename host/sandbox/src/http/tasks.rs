@@ -78,6 +78,7 @@ where
     F: Future + Send + 'static,
 {
     fn execute(&self, future: F) {
+        // The connection was dropped, so nothing waits for this task.
         let Some(tasks) = self.tasks.upgrade() else { return };
         let deadline = self.deadline;
         let task = async move {

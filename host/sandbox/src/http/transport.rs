@@ -25,6 +25,7 @@ impl NetworkTransport {
 
     /// Returns the TLS configuration with the roots that are compiled in.
     pub(super) fn tls(&self) -> Option<Arc<ClientConfig>> {
+        // Each request over https reports the failure, because it then finds no configuration.
         self.tls.get_or_init(|| tls::built_in().ok()).clone()
     }
 }

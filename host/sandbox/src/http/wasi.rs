@@ -74,6 +74,7 @@ impl StoreState {
         let outgoing = self.table.get_mut(&request)?;
         match asked(outgoing) {
             Ok(asked) => {
+                // Wasmtime converts these texts, so it gets them as they were checked.
                 outgoing.authority = Some(asked.authority());
                 outgoing.path_with_query = Some(asked.path_with_query());
                 self.http.hooks.asked = Some(asked);
@@ -92,6 +93,7 @@ impl StoreState {
         // Wasmtime refuses some requests before it calls the hooks.
         self.http.hooks.is_sent = false;
         let handled = self.http().handle(request, None);
+        // Not an error for the guest, which could ignore it: a call over its host memory ends.
         if let Some(full) = self.http.hooks.full {
             return Err(full.into());
         }

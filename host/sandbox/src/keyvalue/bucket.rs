@@ -84,6 +84,7 @@ impl store::HostBucket for StoreState {
         let store = self.bucket(&bucket)?;
         Ok(match self.stores.spend() {
             Ok(()) => {
+                // Not weighed, because the ledger limits the keys and bytes of a page.
                 let page = store.keys(cursor).await;
                 page.map(|(keys, cursor)| store::KeyResponse { keys, cursor }).map_err(Into::into)
             }

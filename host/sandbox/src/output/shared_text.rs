@@ -75,6 +75,7 @@ impl OutputText {
         while !self.is_full && !text.is_empty() {
             let room = self.left.min(OUTPUT_PIECE_BYTES_MAX);
             let (piece, rest) = text.split_at(text.floor_char_boundary(room));
+            // An empty piece means that not even one character fits.
             if piece.is_empty() || self.host.write_output(piece.as_bytes()).is_err() {
                 self.is_full = true;
                 break;

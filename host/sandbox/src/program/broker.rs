@@ -42,6 +42,7 @@ pub(crate) fn broker() -> Result<Arc<Broker>, ConfineError> {
     if let Some(broker) = &*kept {
         return Ok(Arc::clone(broker));
     }
+    // The lock is held while the broker starts, so that two programs do not start two brokers.
     let own = own_program::path().map_err(|error| ConfineError::Broker(io::Error::other(error)))?;
     let broker = Arc::new(Broker::start(&BrokerProgram::new(own.to_owned()))?);
     *kept = Some(Arc::clone(&broker));

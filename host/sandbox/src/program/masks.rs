@@ -23,6 +23,7 @@ const DEPTH_MAX: usize = 64;
 pub(super) fn masked_places(directory: &Directory) -> io::Result<Vec<MaskedPath>> {
     let Some(masks) = directory.masks() else { return Ok(Vec::new()) };
     let writable = directory.access() == Access::ReadWrite;
+    // In a read-only directory, a read-only mask adds nothing.
     if !writable && !masks.hide_something() {
         return Ok(Vec::new());
     }

@@ -44,8 +44,10 @@ impl Running {
         let (stdin, stdout, stderr) = (streams.stdin, output(streams.stdout), streams.stderr.map(output));
         let (send, ended) = watch::channel(None);
         let (killed, spent) = (kill.clone(), Arc::clone(&budget));
+        // Not aborted with this value, because the task also kills the program and waits until all of it has ended.
         tokio::spawn(async move {
             let report = until_ended(&program, &killed).await;
+            // Before the guest learns of the end, so that its own time runs again.
             drop((proxied, pause));
             send.send_replace(Some(report_of(report, &spent)));
         });

@@ -135,6 +135,7 @@ impl Drop for ServerProcess {
 
 /// Keeps the end of what a server prints, until it ends.
 async fn keep_end(stderr: pipe::Receiver, log: Arc<Mutex<VecDeque<u8>>>) {
+    // All of it is read, because a server that prints into a full pipe would stop.
     let mut block = vec![0; 4096];
     loop {
         if stderr.readable().await.is_err() {

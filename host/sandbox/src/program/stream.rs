@@ -33,6 +33,7 @@ impl OutputBudget {
             taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes);
             Some(left - taken as u64)
         };
+        // It cannot fail, because `take` always returns a number.
         let _ = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, take);
         taken
     }
@@ -50,6 +51,7 @@ pub(super) struct ProgramOutput {
 impl Pollable for ProgramOutput {
     async fn ready(&mut self) {
         if !self.budget.is_spent() {
+            // The next read returns the error.
             let _ = self.pipe.readable().await;
         }
     }
@@ -63,6 +65,7 @@ impl InputStream for ProgramOutput {
         }
         let mut block = vec![0; size.min(READ_BYTES_MAX)];
         match self.pipe.try_read(&mut block) {
+            // A guest may read zero bytes, which is not the end.
             Ok(0) if !block.is_empty() => Err(StreamError::Closed),
             Ok(count) => {
                 block.truncate(self.budget.take(count));

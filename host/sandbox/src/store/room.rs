@@ -57,6 +57,7 @@ impl CodeStore {
         for entry in self.directory.entries()? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             if name.ends_with(UNFINISHED) {
+                // A file that is still being written is locked, and stays.
                 let _ = self.remove_unlocked(&name);
             } else if let Some(file) = self.cache_file(name) {
                 entries.push(file);

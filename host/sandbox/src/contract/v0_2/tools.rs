@@ -31,6 +31,7 @@ impl StoreState {
     async fn call_tools(&mut self, toolset: &Toolset, calls: Vec<InnerCall>) -> Vec<Answer> {
         if calls.len() > INNER_CALLS_AT_ONCE_MAX {
             let text = format!("Make at most {INNER_CALLS_AT_ONCE_MAX} calls at once.");
+            // None of them is made. A guest pairs answers with its calls by position, so each call gets one.
             return calls.iter().map(|_| Err(Failure::InvalidArguments(text.clone()))).collect();
         }
         let room = AnswerRoom::of(self.http.memory());
@@ -130,6 +131,7 @@ impl tools::HostToolset for StoreState {
     ) -> wasmtime::Result<Vec<bool>> {
         let toolset = self.table.get(&toolset)?.clone();
         if calls.len() > PLANNED_CALLS_MAX {
+            // Each call then asks by itself.
             return Ok(vec![false; calls.len()]);
         }
         let suspended = self.clock.suspend();

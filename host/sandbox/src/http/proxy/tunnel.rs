@@ -53,9 +53,11 @@ impl Proxy {
         };
         let stream = timeout_at(timing.deadline, connecting).await.map_err(|_| HttpFailure::ConnectTimeout)??;
         let connection = Connection::new(stream, timing.deadline, slot, &record)?;
+        // The limit for bytes before a response ends here, because a tunnel has limits of its own.
         connection.response_begins();
         record.status(200);
         let (refusals, url) = (self.refusals.clone(), destination.authority());
+        // A task, because hyper upgrades the connection only after it has sent the response below.
         tunnels.lock_recovered().spawn(async move {
             let passed = async {
                 let upgraded = hyper::upgrade::on(request).await.map_err(|_| HttpFailure::Incomplete)?;

@@ -33,6 +33,7 @@ impl HostFuture for HttpGuard<'_> {
     ) -> wasmtime::Result<Option<Result<Result<IncomingResponseHandle, ErrorCode>, ()>>> {
         let taken = Future::new_borrow(future.rep());
         let got = HostFuture::get(&mut self.inner(), future)?;
+        // The head was taken or never came, so the future holds it no longer.
         if got.is_some() {
             self.forget(&taken);
         }

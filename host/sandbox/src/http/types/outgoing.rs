@@ -23,6 +23,7 @@ impl HostBody for HttpGuard<'_> {
     fn finish(&mut self, body: Resource<HostOutgoingBody>, trailers: Option<Resource<FieldMap>>) -> HttpResult<()> {
         if let Some(trailers) = &trailers {
             if self.0.table.get(trailers)?.weight() > TRAILERS_WEIGHT_MAX {
+                // The guest has given both away, so an error removes both, too.
                 HostBody::drop(&mut self.inner(), body).map_err(HttpError::trap)?;
                 self.forget(trailers);
                 self.0.table.delete(Resource::<FieldMap>::new_own(trailers.rep()))?;
