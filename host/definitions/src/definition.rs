@@ -104,6 +104,7 @@ pub struct CheckedManifest {
 /// All problems of the manifest.
 pub fn check(name: &PluginName, manifest: &Manifest) -> Result<CheckedManifest, Vec<DefinitionError>> {
     let mut checked = check_generating(name, manifest);
+    // Report this with the other problems, so that an author can correct all of them at once.
     if manifest.tools.is_empty() {
         match &mut checked {
             Ok(_) => return Err(vec![DefinitionError::NoTools]),
@@ -206,6 +207,7 @@ pub fn narrow(tool: &Tool, narrowing: &Narrowing) -> Result<Tool, DefinitionErro
     // Lengths come before texts, so that no two narrowings have the same hash.
     let mut hash = Sha256::new().chain_update(tool.sha256);
     for text in [&narrowing.description, &narrowing.schema] {
+        // No text is this long, so a missing text differs from an empty one.
         let length = text.as_ref().map_or(u64::MAX, |text| text.len() as u64);
         hash = hash.chain_update(length.to_le_bytes()).chain_update(text.as_deref().unwrap_or_default());
     }
@@ -224,6 +226,7 @@ fn check_tools(
     if manifest.tools.len() > TOOLS_MAX {
         problems.push(DefinitionError::TooMany { what: "tools", most: TOOLS_MAX });
     }
+    // If the plugin has more, it is refused already, so the rest is not checked.
     for definition in manifest.tools.iter().take(TOOLS_MAX) {
         match check_tool(name, definition, schemas) {
             Ok(tool) => {

@@ -15,6 +15,7 @@ pub fn indent_json(json: &str) -> String {
             continue;
         }
         let closes = matches!(character, '}' | ']');
+        // An empty object or list stays on one line.
         if opened && !closes {
             layout.open();
         } else if closes && !opened {

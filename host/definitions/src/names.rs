@@ -92,6 +92,7 @@ fn full(tool: &ToolName) -> String {
 
 /// Returns a name that only this tool can have: the beginning of `name`, and part of the digest of the full name.
 fn with_digest(name: &str, tool: &ToolName) -> String {
+    // The full name has a dot between plugin and tool, so no two tools have the same one.
     let digest = Sha256::digest(tool.to_string().as_bytes());
     let digits = hex(&digest[..DIGEST_DIGITS / 2]);
     // Names are ASCII: every byte is a boundary.

@@ -57,6 +57,7 @@ impl PlaceholderValues<'_> {
             "cwd" => ("cwd", self.working),
             _ => return Err(PlaceholderError::Unknown(cut(name, NAME_BYTES_MAX).to_owned())),
         };
+        // A path with replaced characters would name another place.
         let path = path.filter(|path| !path.contains(NO_TEXT)).ok_or(PlaceholderError::NoText(name))?;
         Ok(OneLine(path).to_string())
     }

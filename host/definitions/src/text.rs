@@ -67,6 +67,7 @@ pub fn excess_mark(text: &str) -> Option<char> {
     static MARK: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\p{M}$").ok());
     let mut marks = 0;
     text.chars().find(|character| {
+        // If the pattern did not compile, each character outside of ASCII would count. The check refuses too much then.
         let is_mark =
             !character.is_ascii() && MARK.as_ref().is_none_or(|mark| mark.is_match(character.encode_utf8(&mut [0; 4])));
         marks = if is_mark { marks + 1 } else { 0 };
@@ -118,6 +119,7 @@ pub fn rows(line: &str, columns_max: usize) -> Vec<&str> {
             _ if character.is_ascii() => 1,
             _ => 2,
         };
+        // A row has at least one character, even one that is wider than the row.
         if used + columns > columns_max && at > start {
             rows.push(&line[start..at]);
             (start, used) = (at, 0);

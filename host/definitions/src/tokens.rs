@@ -87,6 +87,7 @@ impl Count {
             }
         };
         if !goes_on {
+            // The capital before belongs to the new word, as the `S` of `HTTPServer` does.
             self.letters = if self.before == TokenKind::Capital { 2 } else { 1 };
             return WORD;
         }

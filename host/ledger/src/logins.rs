@@ -133,6 +133,7 @@ impl ServerLogins {
             server.identity.as_str(),
             rustix::fs::AtFlags::SYMLINK_NOFOLLOW,
         ) {
+            // Each login is a new file, so the inode tells two writes within one tick of the clock apart.
             Ok(stat) => Ok(LoginStamp(Some((stat.st_ino, stat.st_mtime, stat.st_mtime_nsec as i64)))),
             Err(rustix::io::Errno::NOENT) => Ok(LoginStamp(None)),
             Err(error) => Err(error.into()),
@@ -144,6 +145,7 @@ impl ServerLogins {
     /// # Errors
     /// The login is too long, or the file cannot be written.
     pub fn keep(&self, server: &LoginServer, login: &[u8]) -> io::Result<()> {
+        // A random nonce is unique enough, because the key encrypts only the few logins of one state directory.
         let mut nonce = [0_u8; NONCE_LEN];
         getrandom::fill(&mut nonce).map_err(io::Error::other)?;
         if login.len() + NONCE_LEN + CHACHA20_POLY1305.tag_len() > LOGIN_BYTES_MAX {
@@ -179,6 +181,7 @@ impl ServerLogins {
     /// # Errors
     /// The lock file cannot be opened.
     pub fn try_lock(&self, server: &LoginServer) -> io::Result<Option<LoginLock>> {
+        // The lock file is never removed. Otherwise, one host could lock the removed file, and another one a new file.
         let mut options = OpenOptions::new();
         options.write(true).create(true).mode(0o600).follow(FollowSymlinks::No).nonblock(true);
         let file = self.folder.directory.open_with(format!("{}.lock", server.identity), &options)?;

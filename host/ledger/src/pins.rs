@@ -102,6 +102,7 @@ impl GeneratedPins {
     fn opened(&self, source: &PinSource, bytes: &[u8]) -> Option<PinnedTools> {
         let PinFile { tools, seal } = serde_json::from_slice(bytes).ok()?;
         let expected = self.seal_of(source, &tools);
+        // Look at every byte. An early exit would show by its time how much of a forged seal is right.
         let differ = expected.bytes().zip(seal.bytes()).fold(0, |differ, (one, other)| differ | (one ^ other));
         (expected.len() == seal.len() && differ == 0).then_some(tools)
     }
@@ -146,6 +147,7 @@ impl GeneratedPins {
         let Some(bytes) = self.folder.read(&definitions_file(source), DEFINITIONS_BYTES_MAX)? else {
             return Ok(PinnedDefinitions::new());
         };
+        // Without its text, a tool that differs now is withheld. So a file that cannot be parsed permits nothing.
         let mut kept: PinnedDefinitions = serde_json::from_slice(&bytes).unwrap_or_default();
         kept.retain(|name, text| {
             tools.get(name).is_some_and(|pinned| *pinned == hex(&Sha256::digest(text.as_bytes())))
@@ -159,6 +161,7 @@ impl GeneratedPins {
     /// They are too long, or the file cannot be written.
     pub fn keep_definitions(&self, source: &PinSource, definitions: &PinnedDefinitions) -> io::Result<()> {
         let bytes = serde_json::to_vec(definitions)?;
+        // `definitions` would read only the beginning of a longer file, and then take none of its texts.
         if bytes.len() as u64 > DEFINITIONS_BYTES_MAX {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "the definitions are too long to be kept"));
         }

@@ -254,6 +254,7 @@ impl HostDirectories {
         let failed = |source| PlaceError::Io { what: "the state directory", path: path.to_owned(), source };
         create_private(path).map_err(failed)?;
         let directory = open_directory(path).map_err(failed)?;
+        // Check the open directory, because another user could exchange what the path names.
         check_owned(&directory, 0o077, "the state directory", path)?;
         let key = read_or_make_key(&directory, path)?;
         match directory.create_dir(CACHE_DIRECTORY) {
@@ -343,6 +344,7 @@ fn read_or_make_key(directory: &Dir, path: &Path) -> Result<[u8; 32], PlaceError
     let path = path.join(KEY_FILE);
     let failed = |source| PlaceError::Io { what: "the key", path: path.clone(), source };
     let mut options = OpenOptions::new();
+    // Without `nonblock`, opening a FIFO in the place of the key would block forever.
     options.read(true).follow(FollowSymlinks::No).nonblock(true);
     match directory.open_with(KEY_FILE, &options) {
         Ok(file) => read_key(file).map_err(failed)?.ok_or(PlaceError::Key { path: path.clone() }),
@@ -365,6 +367,7 @@ fn read_ledger_key(path: &Path) -> Result<[u8; 32], PlaceError> {
 
 fn read_key(file: File) -> io::Result<Option<[u8; 32]>> {
     let mut key = Vec::new();
+    // One byte more than a key shows that the file is longer.
     file.take(33).read_to_end(&mut key)?;
     Ok(key.try_into().ok())
 }
@@ -380,6 +383,7 @@ fn make_key(directory: &Dir) -> io::Result<[u8; 32]> {
     options.write(true).create_new(true).mode(0o600);
     let mut file = directory.open_with(&temporary, &options)?;
     file.write_all(&key)?;
+    // Sync before the link: an empty key after a crash of the machine would keep every later host from opening.
     file.sync_all()?;
     let linked = directory.hard_link(&temporary, directory, KEY_FILE);
     directory.remove_file(&temporary)?;

@@ -33,6 +33,7 @@ impl StateFolder {
     /// Returns the bytes of a file, at most one more than `bytes_max`. `None` if there is none.
     pub(crate) fn read(&self, file: &str, bytes_max: u64) -> io::Result<Option<Vec<u8>>> {
         let mut options = OpenOptions::new();
+        // Without `nonblock`, opening a FIFO in the place of the file would block forever.
         options.read(true).follow(FollowSymlinks::No).nonblock(true);
         let file = match self.directory.open_with(file, &options) {
             Ok(file) => file,
@@ -52,6 +53,7 @@ impl StateFolder {
     /// Writes a file if there is none yet.
     pub(crate) fn keep_first(&self, file: &str, bytes: &[u8]) -> io::Result<()> {
         self.place(file, bytes, |temporary| {
+            // A link fails if the name exists, where a rename would replace the file of a faster host.
             let linked = self.directory.hard_link(temporary, &self.directory, file);
             self.directory.remove_file(temporary)?;
             match linked {
@@ -69,6 +71,7 @@ impl StateFolder {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true).mode(0o600);
         let mut written = self.directory.open_with(&temporary, &options)?;
+        // Sync first, so that the name never stands for a part of the file after a crash of the machine.
         let placed = written.write_all(bytes).and_then(|()| written.sync_all()).and_then(|()| place(&temporary));
         if placed.is_err() {
             // The first error counts, and the file may be gone already.

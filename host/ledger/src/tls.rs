@@ -21,12 +21,14 @@ pub(crate) fn client(authorities: Option<&Path>) -> Result<ClientConfig, String>
             for certificate in CertificateDer::pem_slice_iter(&text) {
                 roots.add(certificate.map_err(|error| why(&error))?).map_err(|error| why(&error))?;
             }
+            // Without an authority, each connection would fail with an error that does not name the file.
             if roots.is_empty() {
                 return Err("the file has no certificate".to_owned());
             }
         }
         None => roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
     }
+    // Name the provider. Otherwise, rustls uses the default of the process, which belongs to the embedder.
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(config.map_err(|error| why(&error))?.with_root_certificates(roots).with_no_client_auth())

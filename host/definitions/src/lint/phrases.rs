@@ -75,6 +75,7 @@ pub(super) fn in_text(text: &str) -> Option<&'static str> {
 
 /// Returns the first of the phrases in a name, which has `_` or `-` instead of spaces.
 pub(super) fn in_name(name: &str) -> Option<&'static str> {
+    // Look at the name as it is first, because some phrases have a `_` or a `-` themselves.
     in_text(name).or_else(|| in_text(&name.replace(['_', '-'], " ")))
 }
 

@@ -16,6 +16,7 @@ impl Groups {
                 alike.entry(word.clone()).or_default().extend(others.map(|(_, other)| other.clone()));
             }
         }
+        // Two words can be together in several groups.
         for others in alike.values_mut() {
             others.sort();
             others.dedup();

@@ -120,6 +120,7 @@ impl Index {
     #[expect(clippy::cast_precision_loss, reason = "a measure, of numbers far below 2^24")]
     pub(super) fn rarity(&self, having: usize) -> f32 {
         let (tools, having) = (self.names.len() as f32, having as f32);
+        // This is the inverse document frequency of BM25, in the form that is never negative.
         ((tools - having + 0.5).max(0.0) / (having + 0.5)).ln_1p()
     }
 }
@@ -148,6 +149,7 @@ impl TermCounts {
         for (field, terms) in fields.iter().enumerate() {
             for term in terms {
                 let Some(uses) = self.uses.get_mut(*term as usize) else { continue };
+                // The tools come one after the other, so only the last use can be of this tool.
                 if uses.last().is_none_or(|last| last.tool != tool) {
                     uses.push(TermUse { tool, times: [0; FIELDS] });
                 }

@@ -62,6 +62,7 @@ pub(super) fn scores(index: &Index, query: &str) -> Vec<(usize, f32)> {
         part.count(number, index, &mut scores);
     }
     let fitting = scores.into_iter().zip(index.names()).enumerate().filter(|(_, (score, _))| score.sum > 0.0);
+    // A name of words without meaning weighs nothing, so the divisor has a minimum.
     let fit =
         |score: Score, name: f32| score.sum * (1.0 + SHARE * score.met / whole + NAME * score.named / name.max(0.1));
     fitting.map(|(tool, (score, name))| (tool, fit(score, *name))).collect()
@@ -109,6 +110,7 @@ impl<'a> QueryPart<'a> {
                 let place = if stands_in && !posting.named { VERB_ELSEWHERE } else { 1.0 };
                 let counts = (factor * place * posting.weight).max(score.counts);
                 let explains = if posting.named { rarity.max(score.explains) } else { score.explains };
+                // Only the best alternative of a part counts, so replace what a worse one has added.
                 score.sum += (counts - score.counts) * self.rarity;
                 score.named += explains - score.explains;
                 (score.counts, score.explains) = (counts, explains);

@@ -91,10 +91,12 @@ impl Word {
             return;
         }
         let Some(ending) = ["ed", "ing"].into_iter().find(|ending| self.ends(ending)) else { return };
+        // `red` and `sing` are no forms of a shorter word.
         if !has_vowel(self.before(ending)) {
             return;
         }
         self.replace(ending, "");
+        // The rest gets the end of the verb again: `creat` of `creating`, `stopp` of `stopped`, `fil` of `filing`.
         if self.ends("at") || self.ends("bl") || self.ends("iz") {
             self.0.push('e');
         } else if ends_twice(&self.0) && !self.0.ends_with(['l', 's', 'z']) {
@@ -105,6 +107,7 @@ impl Word {
     }
 
     fn end_in_i(&mut self) {
+        // `y` stays in `by` and in `key`.
         let before = self.before("y");
         if self.ends("y") && before.len() > 1 && vowels(before).last() == Some(false) {
             self.replace("y", "i");
@@ -119,6 +122,7 @@ impl Word {
     }
 
     fn drop_ending(&mut self) {
+        // `ion` is an ending only after `s` and `t`, as in `translation`.
         let is_ion = self.ends("sion") || self.ends("tion");
         let ending = if is_ion { Some("ion") } else { DROPPED.into_iter().find(|ending| self.ends(ending)) };
         if let Some(ending) = ending

@@ -87,6 +87,7 @@ impl ErrorCost {
         let dependent = members.get("dependentRequired").and_then(Value::as_object);
         let lists = members.get("required").into_iter().chain(dependent.into_iter().flat_map(Map::values));
         let (names, name_bytes) = lists.map(texts).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        // An error has a copy of these two values. Those of `enum` and `const` are shared.
         let copied = ["pattern", "not"].iter().filter_map(|keyword| members.get(*keyword));
         let copied: usize = copied.map(|value| copies_memory(value, 0)).sum();
         let count = members.keys().filter(|keyword| !WITHOUT_ERRORS.contains(&keyword.as_str())).count() + names;
@@ -184,6 +185,7 @@ impl SubschemaNode<'_> {
 
 struct Graph<'a> {
     root: &'a Value,
+    // By address: the document is borrowed, so no subschema moves.
     indices: HashMap<*const Value, usize>,
     nodes: Vec<SubschemaNode<'a>>,
     /// The maximum over all nodes.
@@ -196,6 +198,7 @@ impl<'a> Graph<'a> {
             return Ok(*index);
         }
         let index = self.nodes.len();
+        // Enter the node before its children, so that a recursive reference finds it.
         self.indices.insert(schema, index);
         self.nodes.push(SubschemaNode::default());
         if let Value::Object(members) = schema {
@@ -214,6 +217,7 @@ impl<'a> Graph<'a> {
         for (keyword, step, child) in children(members) {
             let child = self.add(child)?;
             match keyword {
+                // The maximum counts each of them, whichever the validator evaluates.
                 "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas" => {
                     node.same.push(child);
                 }
@@ -244,6 +248,7 @@ impl<'a> Graph<'a> {
     /// Returns the nodes, each after all nodes that it applies to its own place. Fails if references form a cycle
     /// without a step down in the document.
     fn order(&self) -> Result<Vec<usize>, SchemaError> {
+        // This is Kahn's algorithm. Nodes that still wait in the end are in a cycle, or need one that is.
         let mut waiting: Vec<usize> = self.nodes.iter().map(|node| node.same.len()).collect();
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
@@ -286,6 +291,7 @@ impl<'a> Graph<'a> {
             for label in &labels {
                 for &index in order {
                     let node = &self.nodes[index];
+                    // A hostile schema exceeds 64 bits. The maximum is refused like any other number that is too large.
                     let same = node.same.iter().fold(1_u64, |sum, child| sum.saturating_add(current[*child]));
                     current[index] = same.saturating_add(node.below(*label, &lower));
                     most[index] = most[index].max(current[index]);

@@ -82,15 +82,19 @@ impl SchemaCensus {
 
 /// Refuses keywords that refer outside of the schema or select another dialect.
 fn check_keywords(members: &Map<String, Value>, depth: usize) -> Result<(), SchemaError> {
+    // What these refer to depends on the path of the evaluation or on the dialect. The analysis of the cost follows
+    // only `$ref`.
     for keyword in ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$vocabulary"] {
         if members.contains_key(keyword) {
             return refuse(format!("it uses {keyword}, which this host does not support: use $ref to refer to $defs"));
         }
     }
+    // Below such an `$id`, a reference would lead to another place for the validator than for this host.
     if depth > 0 && members.contains_key("$id") {
         return refuse("it embeds a schema with an $id of its own: move it to $defs".to_owned());
     }
     match members.get("$schema").map(|dialect| dialect.as_str().unwrap_or_default()) {
+        // An empty fragment names the same dialect.
         Some(dialect) if dialect.trim_end_matches('#') != DIALECT => {
             refuse(format!("its $schema is not {DIALECT}, the only dialect that this host supports"))
         }

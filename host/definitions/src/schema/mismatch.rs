@@ -83,6 +83,7 @@ impl Union<'_, '_> {
     fn tell(&self) -> Vec<Mismatch> {
         let ruled: Vec<Ruled> = self.alternatives.iter().map(|errors| self.rule(errors)).collect();
         let meant = ruled.iter().enumerate().filter(|(_, ruled)| matches!(ruled, Ruled::Meant));
+        // The alternative with the fewest mistakes was probably meant.
         if let Some((index, _)) = meant.min_by_key(|(index, _)| self.alternatives[*index].len()) {
             let others = ruled.iter().enumerate().filter(|(other, _)| *other != index);
             let is_only_one = others.map(|(_, ruled)| ruled).all(|ruled| matches!(ruled, Ruled::ByType));

@@ -49,7 +49,9 @@ impl CompiledSchema {
         let cost = EvaluationCost::of(document)?;
         let validator = jsonschema::options()
             .with_draft(Draft::Draft202012)
+            // The library's default engine backtracks, and could take exponential time for a plugin's pattern.
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+            // A schema of a plugin must not make the host read a file or connect to an address.
             .offline()
             .build(document)
             .map_err(|error| SchemaError::Invalid(mismatch::shortened(error.to_string(), ERROR_BYTES_MAX)))?;
@@ -136,6 +138,7 @@ impl Schema {
             let message = "nests too deep, or has too many values, to be checked with this schema".to_owned();
             return vec![Mismatch::new("", message)];
         }
+        // Most documents match. They make no errors, so the memory of errors is computed only for the others.
         if validator.is_valid(document) {
             return Vec::new();
         }

@@ -55,6 +55,7 @@ pub fn children(members: &Map<String, Value>) -> impl Iterator<Item = (&str, Ste
 
 /// Returns a JSON Pointer with one more token, which it escapes.
 pub fn down(pointer: &str, token: &str) -> String {
+    // Replace `~` first, so that the escape of a slash is not escaped again (RFC 6901, section 3).
     format!("{pointer}/{}", token.replace('~', "~0").replace('/', "~1"))
 }
 
@@ -84,11 +85,13 @@ fn anchor(schema: &Value, at: &str, wanted: &str) -> Option<String> {
     if members.get("$anchor").and_then(Value::as_str) == Some(wanted) {
         return Some(at.to_owned());
     }
+    // Look only in subschemas, because the values of other keywords are data.
     children(members).find_map(|(keyword, step, child)| anchor(child, &below(at, keyword, step), wanted))
 }
 
 /// Decodes the percent-encoding of a URI fragment. Returns `None` if it is invalid.
 fn decode(fragment: &str) -> Option<String> {
+    // Collect bytes, because several sequences can make one character.
     let mut bytes = Vec::with_capacity(fragment.len());
     let mut rest = fragment.as_bytes();
     while let Some((first, tail)) = rest.split_first() {

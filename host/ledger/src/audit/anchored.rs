@@ -31,6 +31,7 @@ struct Comparison<'a> {
 impl<'a> Comparison<'a> {
     /// Begins with the anchors that are sealed.
     fn with(anchors: &'a [AuditAnchor]) -> Self {
+        // Anyone who can write to the database can add an anchor without a seal. It says nothing about this log.
         let mut anchors: Vec<_> = anchors.iter().filter(|anchor| anchor.is_sealed && anchor.head.entries > 0).collect();
         anchors.sort_by_key(|anchor| anchor.head.entries);
         Self { anchors, agreed: 0, differs: None }
@@ -76,7 +77,7 @@ impl AuditLog {
         if head.entries == 0 || known == Some(&head) {
             return Ok(None);
         }
-        // Others append meanwhile.
+        // Sync outside of the lock, because others append meanwhile. It covers at least the lines up to this head.
         log.sync_data()?;
         Ok(Some(head))
     }
@@ -90,6 +91,7 @@ impl AuditLog {
         let mut comparison = Comparison::with(anchors);
         for anchor in comparison.anchors.clone() {
             if anchor.head.entries <= end.lines {
+                // If no line ends there, the log differs. The empty text equals no MAC.
                 let mac = mac_before(&log, anchor.head.bytes)?;
                 comparison.note(anchor.head.entries, mac.as_deref().unwrap_or_default());
             }

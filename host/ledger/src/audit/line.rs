@@ -165,8 +165,10 @@ fn plain(line: Vec<u8>) -> Vec<u8> {
     let mut plain = Vec::with_capacity(line.len() * 2);
     let mut units = [0; 2];
     let mut bytes = [0; 4];
+    // serde_json writes UTF-8, so nothing is replaced here.
     for character in String::from_utf8_lossy(&line).chars() {
         if is_deceptive(character) {
+            // JSON escapes are UTF-16 code units (RFC 8259, section 7).
             for unit in character.encode_utf16(&mut units) {
                 plain.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
             }

@@ -29,6 +29,7 @@ impl LogLines {
     /// line is too long.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
+        // What another program wrote may have no line break, so bound the memory of a line.
         let read = self.reader.by_ref().take(LINE_BYTES_MAX as u64 + 1).read_until(b'\n', &mut self.line)?;
         Ok((read > 0).then_some(self.line.as_slice()))
     }

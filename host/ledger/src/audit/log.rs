@@ -94,6 +94,7 @@ impl AuditWriter {
         let mut options = OpenOptions::new();
         options.read(true).append(true).create(true).mode(0o600);
         let log = directory.open_with(LOG_FILE, &options)?.into_std();
+        // On Linux, a positioned write to a file that is open for appending goes to its end (pwrite(2)).
         options.append(false).write(true);
         let head = directory.open_with(HEAD_FILE, &options)?.into_std();
         let directory = directory.try_clone()?;
@@ -167,6 +168,7 @@ impl AuditWriter {
             if checkpoint.ledger.is_older_than(generation) {
                 checkpoint.ledger = LedgerMark::Generation(generation);
                 files.keep(checkpoint, &self.chain)?;
+                // The next entry names the generation too, so that an older head does not hide an older ledger.
                 files.ledger_unsaid = Some(generation);
             }
             Ok(())
@@ -183,6 +185,7 @@ impl AuditWriter {
 
     /// Sets what kind of crash a line has to survive from now on.
     pub fn keep(&self, durability: Durability) {
+        // Relaxed, because the flag protects no other data. An entry written meanwhile may have either durability.
         self.to_disk.store(durability == Durability::Machine, Ordering::Relaxed);
     }
 
@@ -196,6 +199,7 @@ impl AuditLog {
     /// Locks the files if they are free, or if another thread holds them only for a few system calls.
     fn try_files(&self) -> Option<MutexGuard<'_, Files>> {
         for _ in 0..TRIES_MAX {
+            // Such a thread may hold the files for a sync, or for the lock of another process. Queue the entry at once.
             if self.blocking.load(Ordering::Acquire) > 0 {
                 return None;
             }
@@ -218,6 +222,7 @@ impl AuditLog {
 
     /// Runs `work` while no other thread or process appends. Blocks until then.
     pub(super) fn alone<T>(&self, work: impl FnOnce(&mut Files) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        // Count this thread before it waits, so that async code queues its entries instead of trying for the files.
         let _waiting = BlockingThread::begin(&self.blocking);
         let mut files = self.files.lock_recovered();
         files.locked(work)
@@ -256,6 +261,7 @@ impl Files {
     /// Runs `work` while no other process uses the files: under the lock that all processes take, or without it while
     /// no other process has the log open.
     fn locked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
+        // `_appending` is dropped after `work`. Until then, a process that opens the log waits.
         if let Some(_appending) = self.sole.as_ref().and_then(SoleUse::append) {
             return work(self);
         }
@@ -275,6 +281,7 @@ impl Files {
     fn until_unlocked<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, AuditError>) -> Result<T, AuditError> {
         let looked = self.sole.as_mut().map_or(Ok(()), |sole| sole.look(&self.log));
         let done = looked.map_err(AuditError::from).and_then(|()| work(self));
+        // Unlock after an error too. The file stays open, so the system would not release the lock.
         flock(&self.head, FlockOperation::Unlock).map_err(io::Error::from)?;
         done
     }
@@ -330,6 +337,7 @@ impl Files {
             let mac = line::write(&mut lines, beginning, members, chain, &end.mac)?;
             end = LogHead { bytes: end.bytes + (lines.len() - before) as u64, lines: end.lines + 1, mac };
         }
+        // Write the lines before the head. A head that names missing lines looks like a log that was cut.
         self.log.write_all(&lines)?;
         match new.last.kind {
             // The outcome of the call follows and moves the head. Until then, the chain protects this line.

@@ -36,6 +36,7 @@ pub(super) fn recover(
         return Ok(head);
     }
     let name = format!("audit.torn-{}", head.lines + 1);
+    // Copy the part before the log is cut. After a crash in between, the next recovery finds it and copies it again.
     set_aside(directory, &name, rest)?;
     log.set_len(head.bytes)?;
     let beginning = Beginning { sequence: head.lines + 1, kind: Kind::Repair, ledger: None };
@@ -52,6 +53,7 @@ fn read_tail(log: &File, from: u64, tail_bytes_max: usize) -> Result<Vec<u8>, Au
     let mut tail = Vec::new();
     // The file is open for appending, so the read position does not affect writes.
     reader.take(tail_bytes_max as u64 + 1).read_to_end(&mut tail)?;
+    // The decisions of all running calls are shorter, so no host of this state directory wrote a longer tail.
     if tail.len() > tail_bytes_max { Err(AuditError::Head) } else { Ok(tail) }
 }
 

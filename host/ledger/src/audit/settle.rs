@@ -108,6 +108,7 @@ impl AuditWriter {
             }
             Ok((checkpoint.settled, end.bytes, files.log.try_clone()?))
         })?;
+        // Read without the lock, because this is the long part. `settle` reads what others append meanwhile.
         let mut scan = Scan::default();
         scan.read(&log, from, to)?;
         Ok(LogScan { scan, to })
@@ -126,13 +127,18 @@ impl AuditWriter {
     ) -> Result<SettledScan, E> {
         let LogScan { mut scan, to } = scanned;
         let mut dead = scan.dead(is_alive);
+        // The map has no order. The outcomes follow in the order of the decisions.
         dead.sort_by_key(|call| call.at);
+        // Ask the ledger before the log is locked. A change of the ledger locks the log within its transaction, so the
+        // other order could deadlock.
         let endings = dead.into_iter().map(|call| Ok((ending(&call.call)?, call))).collect::<Result<Vec<_>, E>>()?;
         self.alone(|files| {
             let end = files.end(self.chain())?;
             // A dead process wrote its last line before this read. Another process may have settled its calls.
             scan.read(&files.log, to, end.bytes)?;
             for (ending, call) in &endings {
+                // A call that another process resumes keeps its id, and has a new decision. That process writes the
+                // outcome.
                 let Some(still) = scan.unfinished.get(&call.call).filter(|still| still.at == call.at) else { continue };
                 let loss = PreparedEntry::of(Kind::Outcome, None::<&()>, &still.loss(*ending))?;
                 files.append(&loss.into(), self.chain())?;
@@ -140,6 +146,8 @@ impl AuditWriter {
             }
             let bytes = scan.unfinished.values().map(|call| call.at).min();
             let bytes = bytes.map_or_else(|| Ok(files.end(self.chain())?.bytes), Ok::<_, AuditError>)?;
+            // The caller takes back those that were not committed before it notes the scan as settled. The next scan
+            // begins behind it.
             Ok(SettledScan { announced: scan.announced(), bytes })
         })
         .map_err(E::from)

@@ -120,6 +120,7 @@ impl SoleUse {
 
 impl Drop for SoleAppend {
     fn drop(&mut self) {
+        // `Release` suffices, because only the beginning of an append is ordered with the reads of `sole`.
         self.0.appends.store(0, Release);
     }
 }

@@ -160,6 +160,7 @@ impl AuditLog {
         let fault = match head {
             Some(_) if met => None,
             Some(head) if head.lines > at.lines => Some(Fault::Cut(at.lines + 1)),
+            // The head is damaged, or names another last line than those that verify.
             Some(_) | None => Some(Fault::Head(at.lines)),
         };
         self.compare(Verified { lines: at.lines, fault }, mark)
@@ -180,8 +181,10 @@ impl AuditLog {
 
     /// Compares the ledger with the mark that the log had before, because a process commits to the ledger first.
     fn compare(&self, verified: Verified, mark: Option<LedgerMark>) -> Result<Verified, AuditError> {
+        // A log with a fault, or of an earlier version, proves nothing about the ledger.
         let (None, Some(LedgerMark::Generation(expected))) = (&verified.fault, mark) else { return Ok(verified) };
         let Some(found) = self.ledger()? else { return Ok(verified) };
+        // A missing ledger counts as a new one. It is not older if the log knows of no sealed row.
         if found.unwrap_or(FIRST_GENERATION) >= expected {
             return Ok(verified);
         }

@@ -55,6 +55,7 @@ impl AuditWriter {
 
     /// Writes an entry, or queues it and returns the receiver of its result.
     fn begin(self: &Arc<Self>, new: NewEntries) -> Result<Option<QueuedAnswer>, AuditError> {
+        // An entry must not overtake queued entries of its caller, so all take the queue while a thread writes it.
         if !self.queued().writing
             && let Some(written) = self.try_enter(&new)
         {
@@ -69,6 +70,7 @@ impl AuditWriter {
         queue.bytes += bytes;
         queue.entries.push_back(QueuedEntry { new, written });
         if !std::mem::replace(&mut queue.writing, true) {
+            // Outside of a runtime, `drop_blocking` writes the queue on this thread, which locks it again.
             drop(queue);
             drop_blocking(QueueWriter(Arc::clone(self)));
         }

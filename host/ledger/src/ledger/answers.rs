@@ -62,6 +62,7 @@ impl AnswerRow {
             self.binding.clone(),
             self.tool.clone(),
             self.principal.clone(),
+            // The sign tells a session with an empty name from no session, which stands for all sessions.
             self.session.as_ref().map(|session| format!("={session}")).unwrap_or_default(),
             self.covers.clone(),
             self.given_at.to_string(),
@@ -128,6 +129,7 @@ impl LedgerChange<'_> {
     pub fn remember(&self, row: &AnswerRow) -> Result<(), LedgerError> {
         self.sealed.set(true);
         let seal = self.seal_of_answer(row);
+        // Only its revocation changes an approval. If another program changed the rest, the new seal does not hold.
         let insert = format!(
             "INSERT INTO answer ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
              ON CONFLICT (id) DO UPDATE SET revoked_at = ?12, seal = ?13"

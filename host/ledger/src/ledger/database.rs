@@ -63,6 +63,7 @@ impl CallLedger {
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
         self.run(durable, |change| {
+            // Check within the transaction, so that the rows that are checked are those that are changed.
             change.check_generation(self.seen.load(Ordering::Relaxed))?;
             work(change)
         })
@@ -73,6 +74,7 @@ impl CallLedger {
         durable: Durable,
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
     ) -> Result<(T, Committed), E> {
+        // The generation changes in the same transaction, so no copy of the ledger has the change without it.
         let run = |change: &LedgerChange<'_>| work(change).and_then(|made| Ok((made, change.committed()?)));
         let done = self.within(run, |work| self.database.change(durable, work))?;
         if let Some(generation) = done.1.generation {
@@ -100,6 +102,7 @@ impl CallLedger {
         work: impl FnOnce(&LedgerChange<'_>) -> Result<T, E>,
         transact: impl FnOnce(&mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> backend::Result<()>,
     ) -> Result<T, E> {
+        // The database is a trait object, so its functions cannot return the generic result. The closure passes it out.
         let (mut work, mut done) = (Some(work), None);
         let transacted = transact(&mut |transaction| {
             let made = work.take().map(|work| work(&self.of(transaction)));
@@ -134,6 +137,7 @@ impl CallLedger {
 
     /// Notes that the ledger had this generation. An older one is not used any more.
     pub fn has_seen(&self, generation: u64) {
+        // Relaxed, because the number only grows and protects no other data.
         self.seen.fetch_max(generation, Ordering::Relaxed);
     }
 
@@ -204,6 +208,7 @@ impl LedgerChange<'_> {
     pub(super) fn is_alive(&self, owner: &str) -> Result<bool, LedgerError> {
         match self.owners.is_alive(owner) {
             Some(alive) => Ok(alive),
+            // Without a lock file here, the process runs on another machine or not at all.
             None => Ok(self.transaction.is_leased(owner)?),
         }
     }

@@ -61,13 +61,16 @@ impl LedgerChange<'_> {
     /// and posted entries. The generation is then the one after `newest`.
     pub fn forget(&self, newest: u64) -> Result<Forgotten, LedgerError> {
         let now = self.now();
+        // A row without a valid seal gives no right, so it can stay.
         let (mut answers, _) = self.answers(now, true)?;
         answers.retain(|row| row.revoked_at.is_none());
         let approvals = answers.len();
         answers.into_iter().try_for_each(|row| self.revoke(row, now))?;
         let requests = self.withdraw_all("the ledger was replaced by an older copy")?;
         let trusted = self.transaction.execute("DELETE FROM trusted", params![])?;
+        // The audit log may already have the entries that wait in the older copy.
         self.transaction.execute("DELETE FROM outbox", params![])?;
+        // The end of the change advances the generation once more, because a sealed row was written.
         self.set_generation(newest)?;
         self.sealed.set(true);
         Ok(Forgotten { approvals, requests, trusted: usize::try_from(trusted).unwrap_or(usize::MAX) })
@@ -94,6 +97,7 @@ impl LedgerPeek {
     /// # Errors
     /// It cannot be read.
     pub fn generation(&self) -> Result<Option<u64>, LedgerError> {
+        // A ledger of an earlier version has no such table, and then counts as one without sealed rows.
         let mut generation = Ok(FIRST_GENERATION);
         let found = backend::peek(&self.state, &self.seal, TABLE, &mut |transaction| {
             generation = read(transaction, &self.seal)
@@ -137,5 +141,6 @@ fn read(transaction: &dyn SqlTransaction, seal: &Seal) -> Result<u64, LedgerErro
         transaction.row("SELECT number, seal FROM generation", params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let Some((number, sealed)) = found else { return Ok(FIRST_GENERATION) };
     let number = u64::try_from(number).unwrap_or(0);
+    // Zero is older than any generation that the audit log names. So a forged number reads as an older copy.
     Ok(if seal.holds(TABLE, &[&number.to_string()], &sealed) { number } else { 0 })
 }

@@ -94,6 +94,7 @@ impl LedgerChange<'_> {
                 taken = Taken { bytes: taken.bytes - freed, outputs: taken.outputs - 1 };
             }
         }
+        // Until the output is finished, its row has the room that it has reserved.
         self.apply("UPDATE output SET bytes = ?2 WHERE id = ?1", params![id, bytes])?;
         Ok(Some(forgotten))
     }
@@ -159,6 +160,7 @@ impl LedgerChange<'_> {
     }
 
     fn taken(&self, id: &str, session: bool) -> Result<Taken, LedgerError> {
+        // PostgreSQL sums BIGINT values to a NUMERIC, and a column is read only as a type of both databases.
         let select = format!(
             "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), count(*) FROM output WHERE id <> ?1 AND {}",
             of(session)
@@ -180,6 +182,7 @@ impl LedgerChange<'_> {
     /// Returns the oldest output of the principal that uses most of the room, its sub-agents included. So a principal
     /// with many outputs loses its own, not those of others.
     fn oldest_of_most(&self, id: &str, room: OutputRoom) -> Result<Option<(String, i64)>, LedgerError> {
+        // Bytes and number count as shares of their limits. The casts give PostgreSQL the types of the parameters.
         let select = format!(
             "SELECT id, bytes FROM output WHERE id <> ?1 AND owner IS NULL AND {ROOT_OF_PRINCIPAL} = \
              (SELECT root FROM (SELECT {ROOT_OF_PRINCIPAL} AS root, bytes, owner, id FROM output) AS rooted \
@@ -188,6 +191,7 @@ impl LedgerChange<'_> {
              ORDER BY kept_at, rowid LIMIT 1"
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        // A limit may be zero, and PostgreSQL refuses to divide by it.
         let values = params![id, room.bytes.max(1), room.outputs.max(1)];
         Ok(self.transaction.row(&select, values, read)?)
     }

@@ -22,6 +22,7 @@ impl LedgerChange<'_> {
     pub fn put_output_part(&self, id: &str, number: i64, content: &[u8]) -> Result<(), LedgerError> {
         let insert = "INSERT INTO output_part (output, number, content) VALUES (?1, ?2, ?3) \
                       ON CONFLICT (output, number) DO UPDATE SET content = excluded.content";
+        // The foreign key refuses a part whose output another host has removed.
         self.transaction.execute(insert, params![id, number, content])?;
         Ok(())
     }
@@ -50,6 +51,7 @@ impl LedgerChange<'_> {
         let select = "SELECT hashes, seal FROM output_seal WHERE output = ?1";
         let read = |row: &super::backend::Row<'_>| Ok(SealedHashes { hashes: row.get(0)?, seal: row.get(1)? });
         let sealed = self.transaction.row(select, params![id], read)?;
+        // A finished output always has a seal, so a missing one is damage too.
         match sealed.filter(|sealed| self.holds(session, principal, &row, sealed)) {
             Some(sealed) => Ok(Some((row, sealed.hashes))),
             None => Err(LedgerError::Seal(id.to_owned())),

@@ -213,6 +213,7 @@ impl LedgerChange<'_> {
         row.note = note.map(str::to_owned).or(row.note);
         if !status.is_open() {
             row.settled_at = Some(self.now());
+            // The body has the arguments of the call. They may be private, and no later step needs them.
             row.body = None;
         }
         self.write(&row)?;
@@ -223,6 +224,7 @@ impl LedgerChange<'_> {
     pub(super) fn withdraw_all(&self, note: &str) -> Result<usize, LedgerError> {
         let (rows, _) = self.select("status IN ('pending', 'approved')", params![])?;
         for row in &rows {
+            // The status cannot have changed since the selection, because both are in one transaction.
             let _ = self.step(&row.id, StatusStep::Withdraw, Some(note))?;
         }
         Ok(rows.len())
@@ -257,6 +259,7 @@ impl LedgerChange<'_> {
         self.sealed.set(true);
         let sealed = row.sealed();
         let seal = self.seal.of(TABLE, &sealed.each_ref().map(String::as_str));
+        // The other columns never change. If another program changed one, the new seal does not hold.
         let replace = format!(
             "INSERT INTO question ({MEMBERS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, \
              ?15) ON CONFLICT (id) DO UPDATE SET status = ?4, body = ?9, settled_at = ?12, owner = ?13, note = ?14, \

@@ -133,6 +133,7 @@ impl SharedCallPhase {
 impl SharedCallRow {
     /// Returns the columns that the seal covers, as text.
     fn sealed(&self) -> [String; 14] {
+        // The sign tells an empty text from none.
         let optional = |text: &Option<String>| text.as_ref().map(|text| format!("={text}")).unwrap_or_default();
         [
             self.id.clone(),

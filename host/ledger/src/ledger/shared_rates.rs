@@ -47,6 +47,7 @@ impl LedgerChange<'_> {
         }
         let json = serde_json::to_string(uses).map_err(|error| form_error("rate", error))?;
         // Locks the rows in one order, so that two hosts cannot wait for each other.
+        // The inner cast makes the parameter a text. PostgreSQL would otherwise expect a value of type JSON.
         let lock = "INSERT INTO rate (key, paced_until) SELECT key, 0 \
                     FROM json_to_recordset(CAST(CAST(?1 AS text) AS json)) AS used (key text) ORDER BY key \
                     ON CONFLICT (key) DO UPDATE SET paced_until = rate.paced_until";

@@ -295,6 +295,7 @@ impl LedgerChange<'_> {
                       WHERE position > ?1 AND (target = ?2 OR target = '') AND expires_at > ?3 \
                       ORDER BY position LIMIT ?4";
         let rows = self.transaction.rows(select, params![after, target, self.now(), READ_MAX], StoredRelay::read)?;
+        // The place also passes messages without a valid seal, so that they are not read again.
         let position = rows.last().map_or(after, |row| row.position);
         Ok(RelayedRows { rows: rows.into_iter().filter_map(|row| row.checked(self)).collect(), position })
     }

@@ -90,6 +90,7 @@ impl Status {
             (Self::Approved, StatusStep::Claim) => Some(Self::Running),
             (Self::Running, StatusStep::Finish) => Some(Self::Done),
             (Self::Running, StatusStep::Lose) => Some(Self::Lost),
+            // Every pair is listed, so that a new status or step does not compile until it is decided here.
             (
                 Self::Pending
                 | Self::Approved

@@ -186,6 +186,7 @@ impl LedgerChange<'_> {
         if bytes > quota.bytes && bytes > store.bytes {
             return Err(Unstored::Bytes);
         }
+        // A key keeps its position when its value changes, so that a listing under way neither repeats nor misses it.
         let insert = "INSERT INTO entry (store, position, key, value) VALUES (?1, ?2, ?3, ?4) \
                       ON CONFLICT (store, key) DO UPDATE SET value = ?4";
         self.run(insert, params![store.id, store.next, key, value])?;

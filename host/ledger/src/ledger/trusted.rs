@@ -22,6 +22,7 @@ impl LedgerChange<'_> {
 
     /// Removes the trust in an identity. Returns false if it was not trusted.
     pub fn distrust(&self, sha256: &str) -> Result<bool, LedgerError> {
+        // A removal makes a generation too. Otherwise, an older copy that still has the row would not be detected.
         self.sealed.set(true);
         Ok(self.transaction.execute("DELETE FROM trusted WHERE sha256 = ?1", params![sha256])? > 0)
     }

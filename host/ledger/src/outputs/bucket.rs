@@ -102,6 +102,7 @@ impl Bucket {
 
     fn wait<T>(&self, work: impl Future<Output = object_store::Result<T>>) -> io::Result<T> {
         let Some(runtime) = &self.runtime else { return Err(io::ErrorKind::NotConnected.into()) };
+        // A timeout must be made within a runtime, and this thread is outside of any until `block_on` polls.
         match runtime.block_on(async { tokio::time::timeout(OPERATION_TIME, work).await }) {
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
             Ok(done) => done.map_err(|error| match error {

@@ -55,6 +55,7 @@ impl OutputLines {
         // Find the last piece that begins before the line or with it.
         let before = self.marks.partition_point(|breaks| breaks.saturating_add(1) < line);
         let piece = before.saturating_sub(1);
+        // The reader is at the beginning, so the first piece needs no seek.
         if let Some(breaks) = self.marks.get(piece).filter(|_| piece > 0) {
             self.reader.seek(SeekFrom::Start(piece as u64 * MARK_BYTES))?;
             self.line = breaks + 1;

@@ -127,6 +127,7 @@ impl OutputKeeper {
             OutputRoom { bytes: signed(bytes), session_bytes: signed(bytes / SESSION_SHARE), outputs: OUTPUTS_MAX };
         let (ledger, swept) = (Arc::clone(ledger), Mutex::new(Instant::now()));
         let outputs = Outputs(Arc::new(OutputShelf { ledger, place, room, swept, owner: Mutex::new(None) }));
+        // Name the place, which the error of the system does not.
         match (outputs.sweep(), &state.outputs) {
             (Err(OutputError::Io(error)), Some(home)) => {
                 Err(OutputError::Place { place: home.address(), why: error.to_string() })
@@ -158,6 +159,7 @@ impl OutputKeeper {
     /// # Errors
     /// The ledger cannot be changed.
     pub fn withdraw(&self, call: &str) -> Result<(), LedgerError> {
+        // Look first. Most calls keep nothing, and a change waits for other writers.
         if self.0.ledger.look(|change| change.outputs_of_call(call))?.is_empty() {
             return Ok(());
         }
@@ -211,6 +213,7 @@ impl Outputs {
 
     /// Returns the row of an output, and the digests of its parts if it has parts.
     fn row(&self, reader: Reader<'_>, id: &str) -> Result<(OutputRow, Vec<u8>), OutputError> {
+        // The id is a caller's text, so the error has only its beginning, on one line.
         let unknown = || {
             OutputError::Unknown(
                 portcullis_definitions::text::OneLine(portcullis_definitions::text::cut(id, 64)).to_string(),
@@ -249,6 +252,7 @@ impl Outputs {
             OutputPlace::Shared(_) => {
                 let mut swept = self.0.swept.lock_recovered();
                 let is_due = swept.elapsed() >= SWEEP_INTERVAL;
+                // Note the time before the sweep, so that no other call begins one meanwhile.
                 if is_due {
                     *swept = Instant::now();
                 }

@@ -42,6 +42,7 @@ impl PartObjects {
         };
         create_folder(folder, id)?;
         let mut options = OpenOptions::new();
+        // A part that could not be written whole is written again under its number.
         options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
         folder.open_dir_nofollow(id)?.open_with(number.to_string(), &options)?.write_all(content)
     }

@@ -116,6 +116,7 @@ impl PartsWriter {
             }
             let written = self.put(ledger);
             let part = std::mem::take(&mut self.tail);
+            // The first full part begins with the old tail. It is kept to restore that if a part cannot be written.
             first.get_or_insert(part);
             if let Err(error) = written {
                 self.tail = first.unwrap_or_default();

@@ -108,6 +108,7 @@ impl OutputKeeper {
         let content = match self.0.place.begin(&id) {
             Ok(content) => content,
             Err(error) => {
+                // If this fails too, a sweep removes the row after this process has ended.
                 let _ = self.change(|change| change.forget_output(&id));
                 return Err(error.into());
             }
@@ -151,6 +152,7 @@ impl OutputWriting {
     /// The output cannot be kept.
     pub fn finish(mut self, media_type: &str, is_text: bool, complete: bool) -> Result<Reference, KeepError> {
         let lines = is_text.then(|| self.lines());
+        // Write to the place of large outputs before the transaction, because other hosts wait for its end.
         self.content.flush();
         let finished = OutputRow {
             id: self.id.clone(),
@@ -183,6 +185,7 @@ impl OutputWriting {
         let ahead_min = self.outputs.0.place.ahead_bytes_min();
         let ahead = needed.saturating_add((needed / 4).clamp(ahead_min, AHEAD_BYTES_MAX));
         match self.reserve(ahead) {
+            // The room ahead only saves later requests. Without it, the output may still fit.
             Err(KeepError::NoRoom) => self.reserve(needed),
             claimed => claimed,
         }

@@ -59,6 +59,7 @@ pub(super) fn tool_strict(tool: &Defined, budget: &mut Budget, notes: &mut Notes
 }
 
 fn schema(tool: &Defined, budget: &mut Budget, notes: &mut Notes) -> Option<(Value, bool)> {
+    // The losses of the strict schema count only if the tool is exported with it.
     let mut found = Notes::default();
     match rewritten(tool, &Dialect::ANTHROPIC_STRICT, &mut found) {
         Ok(schema) => match budget.take(&schema) {

@@ -81,6 +81,7 @@ fn short(tool: &Defined, notes: &mut Notes) -> String {
         return description.to_owned();
     };
     notes.add("", "description", format!("cut to {CHAT_DESCRIPTION_CHARS_MAX} characters"));
+    // Cut one character more, because the ellipsis takes its place.
     let kept = description[..end].char_indices().next_back().map_or(0, |(last, _)| last);
     format!("{}…", &description[..kept])
 }

@@ -50,6 +50,7 @@ impl<'a> Cursor<'a> {
                     b',' => self.at += 1,
                     _ => break,
                 }
+                // `string` expects the quote of the next key here.
                 self.peek();
             }
         }
@@ -136,6 +137,7 @@ impl<'a> Cursor<'a> {
         if bytes.next() != Some((0, b'"')) {
             return Err(NO_JSON);
         }
+        // A string must not have control characters without an escape (RFC 8259, section 7).
         match bytes.find(|(_, byte)| matches!(byte, b'"' | b'\\' | ..b' ')) {
             Some((end, b'"')) => {
                 self.at += end + 1;
@@ -149,6 +151,7 @@ impl<'a> Cursor<'a> {
     /// Consumes and parses a value.
     fn read<T: Deserialize<'a>>(&mut self) -> Result<T, FormFlaw> {
         let rest = self.text.get(self.at..).unwrap_or_default();
+        // A stream ends after one value, where `from_str` would refuse what follows.
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<T>();
         let value = values.next().and_then(Result::ok).ok_or(NO_JSON)?;
         self.at += values.byte_offset();

@@ -88,6 +88,7 @@ impl Definitions {
             (None, Some(_)) => None,
         };
         let tool = defined.map(|defined| &*defined.offer.tool);
+        // Without a tool or with a flaw, the host refuses the call whatever its arguments are. So do not repair them.
         let given = Given { format, arguments: asked.arguments, may_be_mended: refused.is_none() };
         let held = arguments::hold(given, tool, host, effort);
         let refused = refused.or_else(|| self.unoffered(tool, &held.arguments));

@@ -22,6 +22,7 @@ pub(super) fn message(definitions: &Definitions, name: &str) -> String {
     near.sort_by_key(|(distance, _)| *distance);
     let names: Vec<&str> = near.iter().take(NEAR_MAX).map(|(_, name)| *name).collect();
     if !names.is_empty() {
+        // Writing to a string cannot fail.
         let _ = write!(message, " Available tools include: {}.", names.join(", "));
     }
     message

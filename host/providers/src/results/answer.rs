@@ -58,6 +58,7 @@ impl<'a> CallAnswer<'a> {
     /// Creates the result of the call with this index in the model's message.
     pub(super) fn of(place: usize, call: &'a HydratedCall, reply: Option<&'a Reply>) -> Self {
         let given = call.provenance.id.as_deref();
+        // A generated id is nine letters and digits, because Mistral accepts no other form.
         let id = given.map_or_else(|| Cow::Owned(format!("none{place:05}")), Cow::Borrowed);
         let answered = reply.filter(|reply| reply.code == Code::Completed).and_then(|reply| reply.output.as_ref());
         let pieces = match (answered, reply) {

@@ -39,6 +39,7 @@ fn block(piece: &AnswerPiece<'_>) -> Value {
     match piece {
         AnswerPiece::Document { file, text } if !text.is_empty() => json!({
             "type": "document",
+            // The API accepts no other type of text in a document.
             "source": {"type": "text", "media_type": "text/plain", "data": text},
             "title": file.name.as_ref().unwrap_or(&file.media_type),
         }),

@@ -25,6 +25,7 @@ pub(super) fn messages(answers: &[CallAnswer<'_>]) -> Vec<Value> {
         });
         messages.push(json!({"role": "tool", "tool_call_id": answer.id, "content": content}));
     }
+    // The results must directly follow the message with the calls, so all images come after the last result.
     if !images.is_empty() {
         images.insert(0, json!({"type": "text", "text": HEAD}));
         messages.push(json!({"role": "user", "content": images}));
@@ -34,6 +35,7 @@ pub(super) fn messages(answers: &[CallAnswer<'_>]) -> Vec<Value> {
 
 /// Returns an image, preceded by a text with its origin.
 fn image(number: usize, answer: &CallAnswer<'_>, media: &Media<'_>) -> [Value; 2] {
+    // The name and the id are the model's text, and this message has the role of the user.
     let text = format!("[Portcullis: image {number}, from {} in call {}:]", OneLine(answer.name), OneLine(&answer.id));
     [json!({"type": "text", "text": text}), json!({"type": "image_url", "image_url": {"url": media.data_url()}})]
 }

@@ -50,6 +50,7 @@ impl SharedWords {
         if !LOCAL_FILE_SYSTEMS.contains(&fstatfs(&file)?.f_type) {
             return Ok(None);
         }
+        // Make the file long enough first. Access to a mapped page behind its end raises SIGBUS (mmap(2)).
         if file.metadata()?.len() < FILE_BYTES as u64 {
             file.set_len(FILE_BYTES as u64)?;
         }

@@ -27,6 +27,7 @@ impl AbsentDatabase {
 
 impl LedgerDatabase for AbsentDatabase {
     fn change(&self, _: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> Result<()> {
+        // There is nothing to commit, because every statement that would change something fails.
         work(self);
         Ok(())
     }

@@ -53,11 +53,13 @@ impl SqliteDatabase {
 
     fn changed(&self, durable: Durable, work: &mut dyn FnMut(&dyn SqlTransaction) -> Ending) -> rusqlite::Result<()> {
         let mut connection = self.connection.lock_recovered();
+        // With a write-ahead log, FULL syncs at each commit, and NORMAL only at a checkpoint (PRAGMA synchronous).
         let synchronous = match durable {
             Durable::Process => "NORMAL",
             Durable::Machine => "FULL",
         };
         connection.pragma_update(None, "synchronous", synchronous)?;
+        // Take the write lock now. A transaction that reads first fails if another process writes in between.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         match work(&transaction) {
             Ending::Commit => transaction.commit(),
@@ -172,6 +174,7 @@ fn open_file(path: &Path) -> rusqlite::Result<Connection> {
     use rusqlite::OpenFlags;
 
     // Not read-only, because SQLite could not then read a write-ahead log of another process.
+    // One thread at a time uses a connection, so SQLite needs no mutex of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIME)?;

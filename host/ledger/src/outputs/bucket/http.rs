@@ -133,6 +133,7 @@ impl Target {
     /// Returns the request as it is sent to the server itself: with the name of the host in the header, where the
     /// signature has it too.
     fn request(&self, mut request: HttpRequest) -> Result<Request<HttpRequestBody>, HttpError> {
+        // A server itself gets only the path and the query (RFC 9112, section 3.2.1).
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         *request.uri_mut() = path.parse().map_err(|error| HttpError::new(HttpErrorKind::Unknown, error))?;
         let host = HeaderValue::from_str(self.authority.as_str());

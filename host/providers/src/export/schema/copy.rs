@@ -93,6 +93,7 @@ impl<'a, 'b> Copier<'a, 'b> {
             match keyword.as_str() {
                 // In the copy, all references are pointers, and there is only one dialect.
                 "$anchor" | "$id" | "$schema" | "$ref" => {}
+                // Without references, nothing uses them. The root below itself uses those of the whole schema.
                 "$defs" | "definitions" if self.touches.inlines || (at.is_empty() && depth > 0) => {}
                 _ => {
                     let before = self.notes.added();

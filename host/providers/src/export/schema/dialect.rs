@@ -136,6 +136,7 @@ impl Dialect {
         keeps: |keyword, value| match keyword {
             "title" | "default" => true,
             "format" => listed(&ANTHROPIC_FORMATS, value),
+            // Anthropic supports no other values of `minItems`.
             "minItems" => matches!(value.as_u64(), Some(0 | 1)),
             // Anthropic does not support word boundaries in patterns.
             "pattern" => value.as_str().is_some_and(|pattern| !pattern.contains("\\b") && !pattern.contains("\\B")),

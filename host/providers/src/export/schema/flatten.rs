@@ -111,6 +111,7 @@ fn argument(
         match keyword.as_str() {
             "type" | "items" | "description" | "enum" => drop(flat.insert(keyword, value)),
             keyword if is_structure(keyword) => {}
+            // A keyword for values of other types has no effect.
             keyword if !Kinds::of_keyword(keyword).meets(kinds) => {}
             _ => {
                 let (at, lost) =
@@ -131,6 +132,7 @@ fn nullable(members: &mut Map<String, Value>) {
         let (null, rest): (Vec<&Value>, Vec<&Value>) = branches.iter().partition(|branch| is_null(branch));
         let ([_], [Value::Object(one)]) = (null.as_slice(), rest.as_slice()) else { continue };
         let kind = one.get("type").filter(|kind| kind.is_string() && *kind != "null").cloned();
+        // Of a keyword that both have, one value would be lost.
         let apart = one.keys().all(|key| key == "description" || !members.contains_key(key));
         let (Some(kind), true) = (kind, apart) else { continue };
         let mut one = one.clone();
@@ -183,6 +185,7 @@ fn types(members: &mut Map<String, Value>) {
         let typed = |branch: &Value| branch.get("type").filter(|kind| kind.is_string()).cloned();
         let only = branches.iter().map(plain).collect::<Option<Vec<Value>>>();
         let Some(mut kinds) = branches.iter().map(typed).collect::<Option<Vec<Value>>>() else { continue };
+        // An integer matches both types, which `oneOf` refuses. A list of types would accept it.
         let both_numbers = kinds.contains(&json!("number")) && kinds.contains(&json!("integer"));
         if members.contains_key("type") {
             continue;
@@ -202,6 +205,7 @@ fn types(members: &mut Map<String, Value>) {
                 true
             }
         });
+        // Two alternatives of one type refuse each value of that type. A list of types would accept it.
         if keyword == "oneOf" && kinds.len() != branches.len() {
             continue;
         }

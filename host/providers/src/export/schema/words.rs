@@ -27,6 +27,7 @@ impl Words {
         if self.said.get(keyword).is_some_and(|said| said == value) {
             notes.add(at, lost, "moved to the description");
         } else if self.said.contains_key(keyword) || self.bytes + bytes > WORDS_BYTES_MAX || refers(value) {
+            // The description has one value for each keyword, so a second one has no place in it.
             notes.add(at, lost, "left out");
         } else {
             self.bytes += bytes;

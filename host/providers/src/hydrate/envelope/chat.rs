@@ -26,6 +26,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
             optional_calls(message, cursor)
         }
         "done_reason" | "finish_reason" => message.stopped(cursor),
+        // A message with a role and without calls is an answer of text.
         "role" => {
             is_message = true;
             cursor.skip().map(drop)

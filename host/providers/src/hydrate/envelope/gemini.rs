@@ -20,7 +20,7 @@ pub(super) fn read<'a>(message: &mut Message<'a>, cursor: &mut Cursor<'a>) -> Re
             message.found()?;
             optional_parts(message, cursor)
         }
-        // The provider refused the prompt, so the model did not answer.
+        // The provider refused the prompt, or the content has no parts. In both cases, the model requests no call.
         "promptFeedback" | "prompt_feedback" | "role" => {
             is_blocked = true;
             cursor.skip().map(drop)

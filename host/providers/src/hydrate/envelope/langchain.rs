@@ -64,6 +64,7 @@ fn member<'a>(
         return cursor.skip().map(drop);
     }
     calls(message, cursor)?;
+    // The lists do not tell which call was the last one, so the last one of each may be incomplete.
     message.list_ends();
     Ok(())
 }

@@ -19,6 +19,7 @@ pub(super) fn is_of(value: &Value, kind: &str) -> bool {
 pub(super) fn convert(value: &Value, wants: &dyn Fn(&str) -> bool) -> Option<(Value, &'static str)> {
     let written = match value {
         Value::String(text) => from_text(text, wants),
+        // A float has several spellings, and the model may have meant another one.
         Value::Number(number) if wants("string") && !number.is_f64() => {
             Some((Value::String(number.to_string()), "a whole number was converted to a string"))
         }

@@ -114,6 +114,7 @@ impl Mender<'_> {
                 self.take(1);
                 matches!(last, Last::Whole | Last::Number).then_some(Last::Comma(at))
             }
+            // The strict parser refuses a colon in the wrong place.
             ':' => {
                 self.take(1);
                 Some(Last::Colon)
@@ -167,6 +168,7 @@ impl Mender<'_> {
                 }
                 '"' => self.out.push_str("\\\""),
                 '\\' => match characters.next()?.1 {
+                    // JSON has no escape for a single quote.
                     '\'' if quote == '\'' => self.out.push('\''),
                     escaped => self.out.extend(['\\', escaped]),
                 },

@@ -61,6 +61,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
             Value::Bool(allowed) => return *allowed,
             _ => return false,
         };
+        // Without steps, nothing matches any more, and no further change is made.
         if self.effort.steps == 0 || self.depth >= DEPTH_MAX {
             return false;
         }
@@ -187,6 +188,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
             let declared = named.and_then(|named| named.get(name));
             let Some(schema) = declared.or(others) else { continue };
             let mark = self.enter(name);
+            // A strict format forces null only on members that the schema names.
             if declared.is_some() && self.stands_for_none(place, members, schema, name, member) {
                 nulls.push(name.clone());
                 fits &= self.changed("a null was removed");
@@ -236,6 +238,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
         for (index, item) in items.iter_mut().enumerate() {
             let Some(schema) = first.get(index).or(others) else { break };
             let mark = self.pointer.len();
+            // Writing to a string cannot fail.
             let _ = write!(self.pointer, "/{index}");
             fits &= self.place(schema, item);
             self.pointer.truncate(mark);
@@ -259,6 +262,7 @@ impl<'a, 'e> MendWalk<'a, 'e> {
 
     /// Records a change. Returns false if there are too many.
     fn changed(&mut self, what: &str) -> bool {
+        // Removed nulls need no approval, so no approver reads their list.
         let room = self.rules == Rules::Nulls || self.changes.len() < CHANGES_MAX;
         if room {
             self.changes.push(Repair { pointer: self.pointer.clone(), what: what.to_owned() });

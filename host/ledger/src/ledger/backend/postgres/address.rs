@@ -58,6 +58,7 @@ pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
     if !says_mode && !is_local {
         config.ssl_mode(SslMode::Require);
     }
+    // The last of two values of a setting counts, so an address cannot change those of the host.
     let options = config.get_options().map_or_else(|| SETTINGS.to_owned(), |own| format!("{own} {SETTINGS}"));
     config
         .options(options)

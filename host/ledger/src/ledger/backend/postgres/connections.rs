@@ -59,6 +59,7 @@ impl Connections {
             .thread_name("portcullis-postgres")
             .enable_all()
             .build()?;
+        // `Fast` asks the database nothing. If the connection was lost, `reach` takes another one.
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_config(config.clone(), tls.clone(), recycling);
         let pool = Pool::builder(manager)
@@ -78,6 +79,7 @@ impl Connections {
     pub(super) fn wait<T>(&self, future: impl Future<Output = Result<T>>) -> Result<T> {
         let limit = STATEMENT_TIME + ANSWER_GRACE;
         let Some(runtime) = &self.runtime else { return Err(self.unreachable(Duration::ZERO, "it is closed")) };
+        // A timeout must be made within a runtime, and this thread is outside of any until `block_on` polls.
         let answered = runtime.block_on(async { tokio::time::timeout(limit, future).await });
         answered.unwrap_or_else(|_| Err(self.unreachable(limit, "it does not answer")))
     }

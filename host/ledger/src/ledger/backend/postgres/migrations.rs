@@ -43,6 +43,7 @@ enum Migrated {
 pub(super) fn migrate(connections: &Connections, seal: &Seal) -> std::result::Result<(), LedgerError> {
     let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
     let (client, migrated) = connections.reach(REACH_TIME, &async |client: &Object| {
+        // PostgreSQL rolls back changes of a schema too, so a lost connection leaves no half of a migration.
         client.batch_execute(BEGIN).await?;
         let migrated = migrate_within(client, seal, known).await;
         let end = if matches!(migrated, Ok(Migrated::Ready)) { "COMMIT" } else { "ROLLBACK" };

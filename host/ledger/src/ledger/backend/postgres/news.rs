@@ -66,6 +66,7 @@ impl News {
 /// Listens to the database, and connects again when the connection is lost.
 pub(super) async fn follow(config: Config, tls: MakeRustlsConnect, news: News) {
     loop {
+        // Whatever the error is, the host connects again. A transaction reports why the database cannot be reached.
         let _ = listen(&config, &tls, &news).await;
         news.listens(false);
         sleep(CONNECT_PAUSE).await;
@@ -95,6 +96,7 @@ async fn listen(config: &Config, tls: &MakeRustlsConnect, news: &News) -> Result
 /// Asks for the generation again and again. Returns when the database does not answer.
 async fn ask(client: &Client, news: &News) -> Result<(), Error> {
     client.batch_execute("LISTEN portcullis_ledger; LISTEN portcullis_sessions").await?;
+    // Say so only now. A change before the database has answered would not be noticed.
     news.listens(true);
     let mut seen = None;
     loop {

@@ -21,6 +21,7 @@ impl ToSql for SqlValue<'_> {
         match self {
             Self::Null => Ok(IsNull::Yes),
             Self::Truth(value) => value.to_sql(ty, out),
+            // Some functions of PostgreSQL take an INT4, and the values of the ledger are 64-bit numbers.
             Self::Integer(value) if *ty == Type::INT4 => i32::try_from(*value)?.to_sql(ty, out),
             Self::Integer(value) => value.to_sql(ty, out),
             Self::Text(value) => value.to_sql(ty, out),

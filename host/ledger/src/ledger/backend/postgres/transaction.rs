@@ -124,14 +124,17 @@ impl<'d> PostgresTransaction<'d> {
         }
         let Some(client) = self.client.take() else { return Err(DatabaseFault::GivenUp) };
         let is_change = !self.token.is_empty();
+        // A change that wrote nothing wakes no waiting call of any host.
         let commit = if is_change && self.has_changed.get() { COMMIT_AND_TELL } else { "COMMIT" };
         match self.connections.wait(async { Ok(client.batch_execute(commit).await?) }) {
             Ok(()) if !is_change => Ok(()),
             Ok(()) => {
+                // Waiting calls of this process see the change at once, and not with the notification.
                 self.connections.news.note();
                 Ok(())
             }
             Err(fault) => {
+                // The state of the connection is unknown, so it does not go back to the pool.
                 drop(Object::take(client));
                 if is_change && fault.is_unreachable() { self.recover() } else { Err(fault) }
             }
@@ -172,6 +175,7 @@ impl<'d> PostgresTransaction<'d> {
 
     fn end(&mut self) {
         let Some(client) = self.client.take() else { return };
+        // A connection that may still be in a transaction must not go back to the pool.
         if self.connections.wait(async { Ok(client.batch_execute("ROLLBACK").await?) }).is_err() {
             drop(Object::take(client));
         }

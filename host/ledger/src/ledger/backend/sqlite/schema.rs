@@ -22,7 +22,9 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), LedgerError> {
     // Check the file before any pragma, because turning on the write-ahead log would already write to a foreign file.
     version_of(connection)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    // SQLite ignores foreign keys by default, and the entries of a store are deleted by one.
     connection.pragma_update(None, "foreign_keys", true)?;
+    // Another program may have changed the file. Its views and triggers must not call functions with side effects.
     connection.pragma_update(None, "trusted_schema", false)?;
     // Overwrite the arguments of a settled request on disk, instead of only unlinking them.
     connection.pragma_update(None, "secure_delete", true)?;

@@ -139,6 +139,7 @@ impl<'a> Copier<'a, '_> {
         let mut moved = BTreeMap::new();
         while let Some((name, target)) = self.waiting.pop() {
             let schema = if self.inlined < INLINED_SUBSCHEMAS_MAX {
+                // The schema then counts toward the limit, as the target of a replaced reference does.
                 self.within.push(target.at.clone());
                 let schema = self.schema(target.schema, &target.at, 1);
                 self.within.pop();

@@ -23,6 +23,7 @@ impl<'a> Rewriter<'a, '_> {
             if let Some(schema) = source.members.get("items") {
                 items.push(SchemaPart { schema, at: down(&source.at, "items") });
             }
+            // Only one list can be exported for a place. The others move to the description.
             let second = with_prefix.is_some_and(|first| first.at != source.at);
             if let Some(value) = source.members.get("prefixItems").filter(|_| second) {
                 words.say(&source.at, "prefixItems", value, self.notes);

@@ -121,6 +121,7 @@ impl<'a> Rewriter<'a, '_> {
         let solid = values.is_some() || sources.iter().any(|source| source.is_solid(kinds));
         let mut words = Words::default();
         let mut built = match alternatives.as_slice() {
+            // Alternatives alone have no type beside them. The root needs one, because it must be an object.
             [one] if !solid && depth > 0 => match self.union(one, kinds, depth)? {
                 Some(built) => built,
                 None => return Ok(None),

@@ -23,6 +23,7 @@ pub(super) struct ExportDefinitions<'a> {
 impl<'a> ExportDefinitions<'a> {
     /// Returns the name of a referenced definition, which is built later.
     pub(super) fn name(&mut self, target: &ReferenceTarget<'a>, optional: bool) -> String {
+        // References to the root lead to a definition of it, or are permitted. So the root itself needs no edges.
         if let Some(from) = &self.current {
             self.edges.insert((from.clone(), target.at.clone(), optional));
         }

@@ -76,6 +76,7 @@ impl<'a> Rewriter<'a, '_> {
             source.members.keys().all(|keyword| is_annotation(keyword) || matches!(keyword.as_str(), "$ref" | "allOf"))
         };
         let plain = met.references.len() == 1 && met.sources.iter().all(says_only);
+        // At the root, the target takes the place of a reference, because the root must be an object itself.
         if plain && !met.nothing && depth > 0 && self.dialect.references != ReferenceStyle::Inlined {
             let target = met.references.remove(0).0;
             return Ok(Gathered::Reference(target, met.sources));
@@ -84,6 +85,7 @@ impl<'a> Rewriter<'a, '_> {
         let mut next = 0;
         while let Some((target, from)) = met.references.get(next).cloned() {
             next += 1;
+            // Several parts may refer to one schema, which then applies once.
             if led.contains(&target.at) {
                 continue;
             }

@@ -35,6 +35,7 @@ pub(in crate::export) fn rewritten(
     let schema = tool.offer.tool.schema().document();
     let mut found = Notes::default();
     let mut open = BTreeSet::new();
+    // The first pass finds the references that form cycles. A second one leaves out those that are not permitted.
     let first = Rewriter::new(schema, dialect, &open, &mut found).whole()?;
     let built = match first.1.cycles(dialect.references) {
         None => first.0,
@@ -62,6 +63,7 @@ impl<'a> Rewriter<'a, '_> {
         let mut root = root.ok_or_else(|| Unfit::new("", "no arguments can match"))?;
         let mut definitions = Map::new();
         while let Some((name, target)) = self.definitions.next() {
+            // Required members may use the definition too, so the optional members that lead to it do not count.
             self.optional = 0;
             let part = SchemaPart { schema: target.schema, at: target.at.clone() };
             let built = match self.place(&[part], 1)? {

@@ -134,6 +134,7 @@ impl<'a> Rewriter<'a, '_> {
             for keyword in OTHERS {
                 match source.members.get(keyword) {
                     None => {}
+                    // If alternatives evaluate more properties, `unevaluatedProperties` does not close the object.
                     Some(Value::Bool(false)) if keyword == "additionalProperties" || !branches(sources) => none = true,
                     Some(schema) if keyword == "additionalProperties" => {
                         some.push(SchemaPart { schema, at: down(&source.at, keyword) });
@@ -228,6 +229,7 @@ impl<'a> Rewriter<'a, '_> {
     /// Returns whether a schema may accept null, as far as simple checks can tell.
     fn takes_null(&self, schema: &'a Value, followed: usize) -> bool {
         let Value::Object(members) = schema else { return *schema == Value::Bool(true) };
+        // This is too deep to tell. A yes only adds a note.
         if followed > FOLLOWED_MAX {
             return true;
         }

@@ -76,6 +76,7 @@ impl<'a, 'b> Rewriter<'a, 'b> {
     pub(super) fn scalars(&mut self, at: &str) -> BuiltSchema {
         self.notes.add(at, "type", "narrowed to strings, numbers, booleans and null");
         let kind = |word: &str| json!({ "type": word });
+        // One alternative has the flag for null, because no keyword may be beside alternatives.
         let first = json!({ "type": "string", "nullable": true });
         let any = Value::Array(vec![first, kind("number"), kind("boolean")]);
         Map::from_iter([("anyOf".to_owned(), any)])

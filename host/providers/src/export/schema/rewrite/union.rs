@@ -59,6 +59,7 @@ impl<'a> Rewriter<'a, '_> {
         let mut built = match branches.as_mut_slice() {
             [] if null => return Ok(Some(Map::from_iter([("type".to_owned(), json!("null"))]))),
             [] => return Ok(None),
+            // A reference stays in the list, because a description may be added beside it.
             [Value::Object(one)] if !one.contains_key("$ref") => std::mem::take(one),
             _ => Map::from_iter([(keyword.to_owned(), Value::Array(branches))]),
         };
