@@ -38,6 +38,7 @@ const LAST_REQUEST_TIME: Duration = Duration::from_millis(100);
 /// The address cannot be bound.
 pub fn bind(address: SocketAddr, waiting: u32) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // Only on Unix. On Windows, the option lets another process take over the port of a running server.
     #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -78,6 +79,7 @@ pub enum ListenerStop {
 impl Served {
     /// Serves one connection. The observer learns if it is ended for the sake of others.
     fn connection(&self, accepted: Accepted, end: ConnectionEnd) -> impl Future<Output = ()> + Send + use<> {
+        // Begin here and not in the task, so that the observer also learns of a task that is dropped before it runs.
         let (router, limits, open) = (self.router.clone(), self.limits, OpenConnection::begin(&self.observer));
         async move {
             let peer = accepted.peer;
@@ -116,10 +118,12 @@ pub async fn serve_observed(listener: TcpListener, served: Served, stop: Listene
     let (mut connections, mut accepting) = (JoinSet::new(), Box::pin(accept(&listener, &room)));
     loop {
         tokio::select! {
+            // Biased, so that no connection is accepted once the stop has begun.
             biased;
             () = stop.begun().cancelled() => break,
             // Joined at once, not with the next connection, because a finished task holds memory until it is joined.
             Some(_) = connections.join_next() => {}
+            // Polled by reference. Dropping the future in each turn would lose a connection that waits for its place.
             accepted = &mut accepting => {
                 let Some(accepted) = accepted else { break };
                 let end = ConnectionEnd::AtStop(stop.begun().clone());
@@ -134,6 +138,7 @@ pub async fn serve_observed(listener: TcpListener, served: Served, stop: Listene
     // Connections that have not finished by then are aborted when the sets are dropped.
     match stop {
         ListenerStop::AtOnce(_) => {
+            // Close the listener before the wait. Otherwise the system would still accept connections into its queue.
             drop(listener);
             drop(timeout(stop_time, finished).await);
         }
@@ -158,6 +163,8 @@ async fn answer_late(listener: &TcpListener, room: &Arc<Room>, served: &Served) 
         tokio::select! {
             Some(_) = late.join_next() => {}
             accepted = &mut accepting => {
+                // `Room` refuses a place only if its semaphore is closed, which never happens. The caller drops this
+                // future in any case.
                 let Some(accepted) = accepted else { return pending().await };
                 late.spawn(served.connection(accepted, ConnectionEnd::AfterFirstRequest));
                 accepting.set(accept(listener, room));
@@ -177,6 +184,7 @@ struct Accepted {
 async fn accept(listener: &TcpListener, room: &Arc<Room>) -> Option<Accepted> {
     loop {
         match listener.accept().await {
+            // Enter the room only with a connection in hand, because entering may evict another connection.
             Ok((stream, peer)) if prepare(&stream).is_ok() => {
                 return Some(Accepted { stream, peer, place: room.enter().await? });
             }
@@ -201,6 +209,7 @@ async fn one(
     end: ConnectionEnd,
 ) -> Option<ConnectionRefusal> {
     let (asked, unread) = (CancellationToken::new(), Unread::default());
+    // For a late connection, its first request is the signal to stop. The graceful shutdown lets the response end.
     let stopping = match end {
         ConnectionEnd::AtStop(stopping) => stopping,
         ConnectionEnd::AfterFirstRequest => asked.clone(),
@@ -208,6 +217,7 @@ async fn one(
     let stream = Lingering::new(stream, unread.clone(), limits.linger_time);
     let (routed, first, arrival) = (TowerToHyperService::new(router), asked.clone(), place.arrival());
     let service = service_fn(move |request: Request<Incoming>| {
+        // hyper does not report that a request has arrived, so the service does.
         first.cancel();
         let mut request = request.map(|body| unread.follow(body));
         request.extensions_mut().insert(arrival.clone());
@@ -223,15 +233,19 @@ async fn one(
         biased;
         ended = &mut connection => return malformed(ended),
         () = place.evicted() => return Some(ConnectionRefusal::Evicted),
+        // hyper has one timeout for all headers. The first ones get their own, because the client is still unknown.
         () = sleep(limits.first_headers_time) => return Some(ConnectionRefusal::HeadersLate),
         () = stopping.cancelled() => {}
         () = asked.cancelled() => {}
     }
+    // An authorized request takes the connection off the list for eviction. From then on, `evicted` never completes.
     tokio::select! {
         ended = &mut connection => return malformed(ended),
         () = place.evicted() => return Some(ConnectionRefusal::Evicted),
         () = stopping.cancelled() => {}
     }
+    // A graceful shutdown closes a connection that has read nothing yet, even if a request waits in the socket. So the
+    // connection first gets a little time to read it.
     if !asked.is_cancelled() {
         tokio::select! {
             biased;

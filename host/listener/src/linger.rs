@@ -26,6 +26,7 @@ pub(crate) struct Unread(Arc<AtomicBool>);
 
 impl Unread {
     fn set(&self, unread: bool) {
+        // Relaxed, because no other memory depends on the flag. It only decides whether to linger.
         self.0.store(unread, Ordering::Relaxed);
     }
 
@@ -57,6 +58,7 @@ impl<B: Body + Unpin> Body for FollowedBody<B> {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        // A reader may stop at the last frame of a body with a known length, and never poll for the `None`.
         if frame.is_none() || self.body.is_end_stream() {
             self.unread.set(false);
         }
@@ -101,6 +103,7 @@ impl LingerBudget {
     /// Discards input until the client closes, or the time or byte limit is reached.
     fn poll_discard(&mut self, stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; DISCARD_BYTES];
+        // Poll the timer before each read, so that a client that sends without a pause reaches the time limit, too.
         while self.over.as_mut().poll(context).is_pending() {
             let mut buffer = ReadBuf::new(&mut bytes);
             let read = ready!(Pin::new(&mut *stream).poll_read(context, &mut buffer));
@@ -152,6 +155,7 @@ impl AsyncWrite for Lingering {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { stream, unread, time, farewell } = self.get_mut();
+        // hyper polls this until it is ready. The socket is shut down only in the first polls.
         if farewell.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(context))?;
         }

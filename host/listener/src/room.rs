@@ -49,6 +49,7 @@ impl Room {
     pub(crate) async fn enter(self: &Arc<Self>) -> Option<ConnectionPlace> {
         let permit = match Arc::clone(&self.permits).try_acquire_owned() {
             Ok(permit) => permit,
+            // An eviction only asks a task to end. The permit comes back when that task drops its place.
             Err(_) => {
                 self.evict_oldest();
                 Arc::clone(&self.permits).acquire_owned().await.ok()?
@@ -90,6 +91,7 @@ impl ConnectionPlace {
 
 impl Drop for ConnectionPlace {
     fn drop(&mut self) {
+        // This runs before the permit is released. So a new connection never evicts one that has already ended.
         self.room.strangers().connections.remove(&self.number);
     }
 }
@@ -98,6 +100,7 @@ impl ConnectionId {
     /// Keeps the connection of an authorized request from being evicted. Returns whether it still has its place.
     #[must_use]
     pub(crate) fn authorize(&self) -> bool {
+        // Remove before the check, so that no later eviction finds this connection.
         self.room.strangers().connections.remove(&self.number);
         !self.evicted.is_cancelled()
     }
@@ -107,6 +110,7 @@ impl ConnectionId {
 /// sender has proved who they are. Returns whether the connection still has its place.
 #[must_use]
 pub fn keep_connection(extensions: &mut Extensions) -> bool {
+    // Without an id, no listener of this crate accepted the request, so the answer is no.
     extensions.remove::<ConnectionId>().is_some_and(|connection| connection.authorize())
 }
 

@@ -31,6 +31,7 @@ pub struct EditedPolicy {
 pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) -> Result<EditedPolicy, EditError> {
     let text = layers.user.unwrap_or_default();
     let before = Policy::layered(layers).map_err(EditError::Invalid)?;
+    // All layers together decide about calls. An edit changes only the user's text, so its meaning is compared alone.
     let old = Policy::parse(text).map_err(|error| EditError::Invalid(LayerError { layer: Layer::User, error }))?;
     let (written, notes) = match edit {
         PolicyEdit::Rule(edit) => apply_rule(layers, (&old, &before), edit, tools)?,
@@ -41,6 +42,7 @@ pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) ->
         PolicyEdit::SetPackage { name, spec } => (server::set_package(text, &old, name, spec)?, Vec::new()),
         PolicyEdit::Pause { reason } => (pause::pause(text, &old, reason), Vec::new()),
         PolicyEdit::Resume => match (old.paused(), before.paused()) {
+            // The edit changes only the user's text, so it cannot end the pause of another layer.
             (None, Some(pause)) => return Err(EditError::PausedElsewhere { layer: pause.layer }),
             (None, None) => return Err(EditError::NotPaused),
             (Some(_), _) => (pause::resume(text, &old)?, Vec::new()),
@@ -69,10 +71,12 @@ fn apply_rule(
     if edit.decision != Decision::Allow || edit.over_ask || !overruled::are_asks_of_the_user(before, &winners) {
         return Err(refused);
     }
+    // Only the second attempt has `over`, so that a rule overrules no ask rule without need.
     let over = RuleEdit { over_ask: true, ..edit.clone() };
     let written = rule::write(text, old, &over)?;
     let reached = overruled::look(&checked(layers, &written)?, &over, tools);
     match reached.overruled {
+        // Report what wins over the rule as the user wrote it, without `over`.
         Some(_) => Err(refused),
         None => Ok((written, reached.notes.into_iter().chain([overruled::exception(&winners)]).collect())),
     }
@@ -84,6 +88,7 @@ fn apply_first(candidates: Vec<WrittenEdit>) -> Result<WrittenEdit, EditError> {
     for written in candidates {
         match meaning(&written) {
             Ok(_) => return Ok(written),
+            // The best form is the first, so report its error.
             Err(error) => first = first.or(Some(error)),
         }
     }
@@ -115,6 +120,7 @@ fn changes(
     tools: &[KnownTool<'_>],
 ) -> Vec<DecisionChange> {
     let mut samples = vec![ArgumentSample::plain()];
+    // The new text comes first, so that the limit drops its samples last.
     let texts = [Some(new_text), layers.user, layers.project.map(|(text, _)| text)];
     for sample in texts.into_iter().flatten().flat_map(sample::of_text) {
         if samples.len() < sample::SAMPLES_MAX && !samples.contains(&sample) {

@@ -63,6 +63,7 @@ pub fn decision_changes(
 /// Decides on a call of the local user.
 pub(crate) fn decide(policy: &Policy, tool: &KnownTool<'_>, arguments: &Map<String, Value>) -> Verdict {
     let principal = Principal::default();
+    // A pause denies every call, so it would hide what the rules change.
     policy.decide_unpaused(&Question {
         tool: tool.name,
         permissions: tool.permissions,

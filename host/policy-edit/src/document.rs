@@ -45,6 +45,7 @@ impl<'t> PolicyDocument<'t> {
 
     /// Returns the byte after the last line of the last `[[rule]]`, or of the text if there is none.
     pub(crate) fn end_of_rules(&self) -> usize {
+        // A rule ends after its sub-tables, such as `[rule.when]`.
         let last = match self.parsed.get("rule") {
             Some(Item::ArrayOfTables(tables)) => tables.iter().last().and_then(|rule| rule_end(rule as &dyn TableLike)),
             Some(_) | None => None,
@@ -79,9 +80,11 @@ impl<'t> PolicyDocument<'t> {
     pub(crate) fn end_of_section(&self, plugin: &str) -> Option<usize> {
         let plugins = self.parsed.get("plugin")?.as_table_like()?;
         let section = plugins.get(plugin)?.as_table()?;
+        // Without a header of its own, the section has no place in the text to which a line can be added.
         if section.is_implicit() || section.is_dotted() {
             return None;
         }
+        // A line below a later header would belong to the table of that header, so only the section's own values count.
         let header = section.span()?.start;
         let last = own_values(section as &dyn TableLike).into_iter().map(|range| range.end).max();
         Some(line_end(self.text, last.unwrap_or(header)))
@@ -112,6 +115,7 @@ impl<'t> PolicyDocument<'t> {
                 let (key, end) = (outer.key(name)?.span()?.start, value.span()?.end);
                 let line = line_start(self.text, key)..line_end(self.text, end);
                 let around = (self.text.get(line.start..key)?, self.text.get(end..line.end)?);
+                // The caller removes whole lines, which must not contain anything else.
                 let is_alone = around.0.trim().is_empty() && (around.1.trim().is_empty() || is_comment(around.1));
                 is_alone.then(|| std::iter::once(key..end).collect())
             }
@@ -187,6 +191,7 @@ impl DocumentTable<'_> {
             Some(item) => {
                 let array = item.as_array()?;
                 match array.iter().last() {
+                    // After the last element and not before the bracket, because a comment may be between them.
                     Some(last) => Some(TextSplice::insert(last.span()?.end, format!(", {written}"))),
                     None => Some(TextSplice::insert(array.span()?.start + 1, written)),
                 }
@@ -208,6 +213,7 @@ fn headed_parts(section: &Table) -> Option<Vec<Range<usize>>> {
     if !section.is_implicit() {
         let header = section.span()?;
         let last = own_values(section as &dyn TableLike).into_iter().map(|range| range.end).max();
+        // Without values, one byte of the header is enough, because the caller removes whole lines.
         parts.push(header.start..last.unwrap_or(header.start + 1));
     }
     for (_, item) in section.iter() {

@@ -97,6 +97,7 @@ pub(crate) fn write(text: &str, old: &Policy, edit: &GrantEdit) -> Result<Vec<Wr
 
 /// Parses the binding alone.
 pub(crate) fn parsed(edit: &GrantEdit) -> Result<Binding, EditError> {
+    // A text alone may name keys of other texts, such as the directories of a program. The combined policy checks them.
     let policy = Policy::parse(&lines(edit)).map_err(|error| EditError::Refused(Box::new(error)))?;
     let binding = policy.bindings(&edit.plugin).get(&edit.key).cloned();
     binding.ok_or_else(|| EditError::ChangesMore { what: "a grant", lines: lines(edit) })

@@ -37,6 +37,7 @@ pub(crate) fn write(text: &str, old: &Policy, edit: &MaskEdit) -> Result<Written
             ("hidden", new(&edit.hidden, &hidden, &directory.hidden)),
             ("read-only", new(&edit.read_only, &read_only, &directory.read_only)),
         ];
+        // If the text has no such table, the expected meaning still gets the masks. The check then refuses the edit.
         splices.extend(extensions(document.as_ref(), plugin, key, &added));
         directory.hidden.extend(missing(&hidden, &directory.hidden));
         directory.read_only.extend(missing(&read_only, &directory.read_only));
@@ -76,6 +77,7 @@ fn lines(edit: &MaskEdit) -> String {
 
 /// Parses the masks alone. The same pattern may be given twice.
 fn parsed(edit: &MaskEdit) -> Result<(Vec<Mask>, Vec<Mask>), EditError> {
+    // The masks are parsed within a made-up grant, so that they meet the same checks as those of a policy.
     let key = DependencyKey::new("key").map_err(|_| EditError::NoDirectory { plugin: edit.plugin.clone() })?;
     let grant = GrantEdit {
         plugin: edit.plugin.clone(),

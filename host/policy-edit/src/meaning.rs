@@ -70,6 +70,7 @@ impl PolicyMeaning {
             approvals: policy.approvals(),
             record: policy.record(),
             name_servers: policy.name_servers().iter().map(ToString::to_string).collect(),
+            // As texts, because a rate limit also has its line, which an edit may move.
             rate_limits: policy.rate_limits().iter().map(ToString::to_string).collect(),
             settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
             servers: policy.servers().filter_map(|name| Some((name.clone(), policy.server(name)?.clone()))).collect(),
@@ -151,6 +152,7 @@ impl PluginSettings {
             && self.instance == InstanceLifetime::default()
             && self.repair == Leniency::default()
             && self.unvalidated == Leniency::default()
+            // A section without limits of its own has the limits of the policy.
             && self.limits == limits
     }
 }

@@ -21,6 +21,7 @@ pub(crate) struct RuleReachNotes {
 /// Asks the policy with the new rule about a call of each tool that the rule is for.
 pub(crate) fn look(policy: &Policy, edit: &RuleEdit, tools: &[KnownTool<'_>]) -> RuleReachNotes {
     let mut found = RuleReachNotes { notes: Vec::new(), overruled: None };
+    // Without a sample, the effect of the rule is unknown, and a rule is not refused on a guess.
     let Some(arguments) = sample::arguments(&edit.when) else { return found };
     let Ok(pattern) = portcullis_policy::ToolPattern::new(&edit.tool) else { return found };
     let concerns = |tool: &&KnownTool<'_>| {
@@ -37,6 +38,7 @@ pub(crate) fn look(policy: &Policy, edit: &RuleEdit, tools: &[KnownTool<'_>]) ->
         }
         match verdict.source {
             Source::Rule(id) => {
+                // A rule for another permission does not overrule the new one, which still decides its own permission.
                 let other_part = rule(policy, id).is_some_and(|rule| {
                     rule.permission.is_some() && edit.permission.is_some() && rule.permission != edit.permission
                 });
@@ -44,6 +46,7 @@ pub(crate) fn look(policy: &Policy, edit: &RuleEdit, tools: &[KnownTool<'_>]) ->
                 found.notes.push(format!("{id} still says {} for {}", verdict.decision, tool.name));
                 winners.push(id);
             }
+            // The default decides another permission. The new rule still has an effect on its own.
             Source::Default | Source::Paused(_) => {
                 all = false;
                 found.notes.push(uncovered(tool.name, verdict.decision));
@@ -68,6 +71,7 @@ fn uncovered(tool: &ToolName, decision: Decision) -> String {
 fn without_tools(policy: &Policy, edit: &RuleEdit) -> RuleReachNotes {
     let wins = |rule: &&Rule| {
         rule.decision > edit.decision
+            // `over` reaches only the ask rules of its own layer, which is the user's.
             && !(edit.over_ask && rule.decision == Decision::Ask && rule.id.layer == Layer::User)
             && rule.tool.to_string() == edit.tool
             && rule.permission.is_none_or(|permission| Some(permission) == edit.permission)

@@ -23,6 +23,7 @@ pub(crate) fn pause(text: &str, old: &Policy, reason: &str) -> WrittenEdit {
         Some((_, value)) => TextSplice::replace(value, quote::quoted(reason)),
         None => {
             let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
+            // Only the line breaks are taken from here: the line goes behind a byte order mark.
             let TextSplice { with, .. } = insert_lines(text, 0, &lines);
             TextSplice::insert(start, with)
         }
@@ -43,6 +44,7 @@ pub(crate) fn resume(text: &str, old: &Policy) -> Result<WrittenEdit, EditError>
     let splice = if rest.trim().is_empty() {
         TextSplice::replace(line_start_after_mark(text, key.start)..value.end + rest.len(), "")
     } else {
+        // The comment moves to the beginning of the line, and the blanks before it go.
         TextSplice::replace(key.start..value.end + (rest.len() - rest.trim_start().len()), "")
     };
     let mut expected = PolicyMeaning::of(old);

@@ -48,11 +48,13 @@ pub(crate) fn write(text: &str, old: &Policy, edit: &RuleEdit) -> Result<Written
     let tables = document.as_ref().map(PolicyDocument::rules).unwrap_or_default();
     if same.is_empty() {
         expected.rules.push(new);
+        // If the text could not be parsed, it stays as it is. The check then misses the rule and refuses the edit.
         let splice = document.as_ref().map(|document| addition(document, edit, &lines));
         let text = spliced(text, splice.into_iter().collect());
         return Ok(WrittenEdit { text, expected, lines });
     }
     let mut splices = Vec::new();
+    // Both parsers keep the order of the text, so a rule and its table have the same number.
     for number in same {
         let Some(table) = tables.get(number) else { continue };
         replace(table, edit, &mut splices);
@@ -81,6 +83,7 @@ fn replace(table: &DocumentTable<'_>, edit: &RuleEdit, splices: &mut Vec<TextSpl
 /// Returns the insertion of a new rule.
 fn addition(document: &PolicyDocument<'_>, edit: &RuleEdit, lines: &str) -> TextSplice {
     match document.end_of_rule_array() {
+        // TOML does not allow a `[[rule]]` beside an array of this name.
         Some(end) => TextSplice::insert(end, format!(", {}", inline(edit))),
         None => {
             let at = document.end_of_rules();

@@ -68,11 +68,13 @@ fn of_value(value: &Value) -> Option<WhenValue> {
 
 fn of_test(table: &dyn TableLike) -> Option<WhenValue> {
     let text = table.get("equals").or_else(|| table.get("prefix"))?.as_str()?;
+    // `text` reads every sample as a pattern, so a literal text becomes one.
     Some(WhenValue::Text(portcullis_policy::Glob::escape(text)))
 }
 
 /// Puts a value where a JSON Pointer leads.
 fn place(arguments: &mut Map<String, Json>, pointer: &str, value: Json) -> Option<()> {
+    // `~1` before `~0`, so that `~01` becomes `~1` and not a slash (RFC 6901, section 4).
     let mut names = pointer.split('/').map(|name| name.replace("~1", "/").replace("~0", "~"));
     let last = names.next_back()?;
     let mut table = arguments;
@@ -94,6 +96,7 @@ fn text(pattern: &str) -> String {
         }
         match character {
             '*' => {
+                // `**` also matches a single segment, so one letter stands for both.
                 while characters.next_if_eq(&'*').is_some() {}
                 text.push('x');
             }

@@ -74,11 +74,13 @@ fn texts(entries: &[(String, String)]) -> String {
 pub(crate) fn add(text: &str, old: &Policy, edit: &ServerEdit) -> Result<WrittenEdit, EditError> {
     if old.has_section(&edit.name) {
         let document = PolicyDocument::parse(text);
+        // A server and a plugin share their names, so the section in the way may be of either kind.
         let places = [["server", edit.name.as_str()], ["plugin", edit.name.as_str()]];
         let place = places.iter().find_map(|path| document.as_ref()?.place_of_key(path));
         return Err(EditError::Section { name: edit.name.clone(), line: place.map_or(1, |at| line_number(text, at)) });
     }
     let lines = lines(edit);
+    // Parse the section alone to learn what it must mean within the policy.
     let alone = Policy::parse(&lines).map_err(|error| EditError::Refused(Box::new(error)))?;
     let mut expected = PolicyMeaning::of(old);
     expected.add_section(&alone, &edit.name);

@@ -26,6 +26,7 @@ impl TextSplice {
 /// Returns the text with all splices, which must not overlap. A splice that does not fit the text is left out. The
 /// check of the result then finds that it is missing.
 pub(crate) fn spliced(text: &str, mut splices: Vec<TextSplice>) -> String {
+    // The sort is stable, so insertions at one place keep their order.
     splices.sort_by_key(|splice| splice.range.start);
     let mut result = String::with_capacity(text.len() + splices.iter().map(|splice| splice.with.len()).sum::<usize>());
     let mut copied = 0;

@@ -120,6 +120,7 @@ fn neighbourhood(place: &str) -> Option<String> {
 
 /// Returns the pattern of every path of a URL's scheme, host and port, as the URL spells them.
 fn of_host(url: &str) -> Option<String> {
+    // A URL that the network code would refuse names no host that could be proposed.
     Destination::from_url(url).ok()?;
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

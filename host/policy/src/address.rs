@@ -132,6 +132,7 @@ impl AddressRange {
         if bits < least {
             return Err(AddressError::TooBroad);
         }
+        // `contains` compares canonical addresses, so a mapped range would never match.
         if first.to_canonical() != first {
             return Err(AddressError::Mapped);
         }
@@ -146,12 +147,14 @@ impl AddressRange {
     pub(crate) fn is_private(&self) -> bool {
         match self.first {
             IpAddr::V4(first) => {
+                // The range must be within a special one. A range that only overlaps one has public addresses, too.
                 SPECIAL_V4.iter().any(|(special, bits)| *bits <= self.bits && shares_v4(*special, first, *bits))
             }
             IpAddr::V6(first) => {
                 let (unicast, bits) = UNICAST_V6;
                 let special =
                     SPECIAL_V6.iter().any(|(special, bits)| *bits <= self.bits && shares_v6(*special, first, *bits));
+                // No range is wider than this prefix, so each is entirely inside or outside of global unicast.
                 special || !shares_v6(unicast, first, bits)
             }
         }
@@ -169,6 +172,7 @@ impl AddressRange {
 
 /// Parses a prefix length in plain decimal.
 fn read_bits(text: &str, whole: u8) -> Result<u8, AddressError> {
+    // `parse` also accepts a plus sign and leading zeros.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     let bits = text.parse().ok().filter(|bits| plain && *bits <= whole);
     bits.ok_or(AddressError::Spelling)

@@ -19,6 +19,7 @@ impl Policy {
     /// Returns the less strict rules for the same tool with other arguments, one line each. There are none if the call
     /// is not denied, or if a rule denies the tool for all arguments.
     pub fn alternatives(&self, question: &Question<'_>) -> Vec<String> {
+        // No arguments help while the policy is paused.
         if self.paused.is_some() {
             return Vec::new();
         }
@@ -63,7 +64,9 @@ impl<'a> Denial<'a> {
     /// Returns whether the rule would apply to everything that is denied if the call had other arguments.
     fn is_lifted_by(&self, rule: &Rule) -> bool {
         rule.may_lift()
+            // A rule that fully reaches the call is no alternative: it matches already, and the call is denied.
             && rule.reach(&self.asked) != RuleReach::Full
+            // A model can choose other arguments, but not another caller.
             && rule.subject.matches(&self.asked.member, RuleReading::Exact)
             && self.parts.iter().all(|part| rule.permission.is_none() || rule.permission == *part)
     }

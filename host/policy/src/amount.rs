@@ -116,6 +116,7 @@ impl Unit {
 
 /// Parses digits, at most one space, and a suffix.
 fn read(text: &str, suffixes: &[(&str, u64)]) -> Option<u64> {
+    // A text of digits alone is refused, because its unit would be a guess.
     let (digits, suffix) = text.split_at(text.find(|character: char| !character.is_ascii_digit())?);
     let suffix = suffix.strip_prefix(' ').unwrap_or(suffix);
     let (_, factor) = suffixes.iter().find(|(known, _)| *known == suffix)?;

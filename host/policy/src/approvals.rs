@@ -98,6 +98,7 @@ impl Approvals {
 
     /// Applies the settings of an untrusted text that are stricter.
     pub(crate) fn narrow(&mut self, settings: &ApprovalSettings) {
+        // A setting that the text lacks keeps its value in `wanted`, so the comparisons leave it as it is.
         let mut wanted = *self;
         wanted.set(settings);
         self.unattended = self.unattended.max(wanted.unattended);

@@ -99,6 +99,8 @@ impl ArgumentKey {
                 Value::Object(members) => members.get(name),
                 Value::Array(elements) => match array_index(name) {
                     Some(index) => elements.get(index),
+                    // Not missing: a tool may accept a list or a scalar in place of an object, so a rule that restricts
+                    // must match.
                     None => return FoundArgument::Unreachable,
                 },
                 Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {

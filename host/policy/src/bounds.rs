@@ -41,6 +41,7 @@ impl BoundsError {
 impl Bound {
     /// Returns a float as a bound.
     pub(crate) fn float(value: f64) -> Result<Self, BoundsError> {
+        // NaN and the infinities fail this comparison, too.
         if value.abs() < FLOAT_INTEGERS { Ok(Self::Float(value)) } else { Err(BoundsError::Inexact) }
     }
 }
@@ -56,6 +57,7 @@ impl Bounds {
     /// Creates bounds that some number is within. A missing bound is no limit.
     pub(crate) fn new(at_least: Option<Bound>, at_most: Option<Bound>) -> Result<Self, BoundsError> {
         match (at_least, at_most) {
+            // No number is within such bounds, so a deny rule with them would protect nothing.
             (Some(low), Some(high)) if Exact::of_bound(low).compare(Exact::of_bound(high)) == Ordering::Greater => {
                 Err(BoundsError::Contradiction)
             }
@@ -88,6 +90,7 @@ impl Exact {
     }
 
     fn of_number(number: &Number) -> Option<Self> {
+        // Integers come first, signed and unsigned, because a float would round those above 2^53.
         let integer = number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from));
         match integer {
             Some(whole) => Some(Self { whole, rest: 0.0 }),
@@ -103,6 +106,7 @@ impl Exact {
     }
 
     fn compare(self, other: Self) -> Ordering {
+        // A zero remainder is never negative, because `x - x` is +0.0. So `total_cmp` orders it like the number.
         self.whole.cmp(&other.whole).then_with(|| self.rest.total_cmp(&other.rest))
     }
 }

@@ -44,6 +44,7 @@ impl PrincipalError {
 /// Returns whether `text` is a valid name in a principal.
 fn is_name(text: &str) -> bool {
     (1..=PRINCIPAL_NAME_BYTES).contains(&text.len())
+        // A rule that restricts matches the normalized path, in which such a segment would lead to another principal.
         && !matches!(text, "." | "..")
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._@-".contains(&byte))
 }
@@ -83,6 +84,7 @@ impl Principal {
     ///
     /// The name is invalid, or the path would have more than [`PRINCIPAL_NAMES`] names.
     pub fn attenuated(&self, name: &str) -> Result<Self, PrincipalError> {
+        // The name is checked alone, because one with a slash would go several levels down.
         if is_name(name) { format!("{self}/{name}").parse() } else { Err(PrincipalError::of(name)) }
     }
 

@@ -30,6 +30,7 @@ impl LayeredNumber {
     }
 
     fn or(self, default: u32) -> u32 {
+        // An untrusted text cannot raise the default of the server, either.
         let set = self.set.unwrap_or(default);
         self.at_most.map_or(set, |at_most| at_most.min(set))
     }

@@ -66,6 +66,7 @@ impl Policy {
 fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
     let mut parts = read(layers)?;
     let mut plugins = BTreeMap::new();
+    // Also the plugins of an untrusted text, because its settings and limits can be stricter.
     for name in parts.iter().flat_map(|part| part.sections.plugins.keys()) {
         if !plugins.contains_key(name) {
             plugins.insert(name.clone(), combine_plugin(&parts, name)?);
@@ -106,6 +107,7 @@ fn combine(layers: &Layers<'_>, scope: KeyScope) -> Result<Policy, LayerError> {
         paused: combine_pause(&parts),
         toolsets: Arc::new(toolsets),
         rate_limits: combine_rate_limits(&parts),
+        // Last, because this takes the rules out of the parts, and `named` reads them there.
         rules: parts.iter_mut().flat_map(|part| std::mem::take(&mut part.sections.rules)).collect(),
     })
 }
@@ -121,6 +123,7 @@ fn read<'t>(layers: &Layers<'t>) -> Result<Vec<PolicyPart<'t>>, LayerError> {
     for (layer, (text, trust)) in texts.into_iter().filter_map(|(layer, text)| Some((layer, text?))) {
         let place = PolicyText { text };
         let sections = file::read(&place, layer, trust).map_err(|error| LayerError { layer, error })?;
+        // The maximum is for all layers together, because each decision checks all rules.
         let rules: usize = parts.iter().map(|part| part.sections.rules.len()).sum();
         if rules + sections.rules.len() > POLICY_RULES {
             return Err(LayerError { layer, error: place.error_at_top(PolicyFault::TooManyRules) });
@@ -175,6 +178,7 @@ fn combine_limits(parts: &[PolicyPart<'_>], plugin: Option<&PluginName>) -> Limi
     for part in trusted {
         limits.apply(&own(part));
     }
+    // Within the text, a plugin's own limit replaces the general one. Otherwise the lower of both would count.
     for part in untrusted {
         limits.lower(&part.sections.limits.overridden(&own(part)));
     }
@@ -196,6 +200,7 @@ fn combine_plugin(parts: &[PolicyPart<'_>], name: &PluginName) -> Result<PluginP
         server: None,
     };
     let (mut set_by, mut set_by_server) = (BTreeMap::new(), None);
+    // The bindings and settings of an untrusted text were parsed for their faults, but they do not count.
     for part in parts.iter().filter(|part| part.trust == Trust::Trusted) {
         let Some(PluginSection { bindings, config, server, .. }) = part.sections.plugins.get(name) else { continue };
         let contradiction = |misplaced| LayerError { layer: part.layer, error: part.place.error(misplaced) };
@@ -259,6 +264,7 @@ fn combine_toolsets(parts: &[PolicyPart<'_>], scope: KeyScope) -> Result<Toolset
 
 /// Returns the default for the tools of servers: ask, unless a text sets deny.
 fn combine_server_default(parts: &[PolicyPart<'_>]) -> Decision {
+    // Trust does not matter here, because no text makes this milder than ask.
     let written = parts.iter().filter_map(|part| part.sections.default).max();
     written.map_or(Decision::Ask, |default| default.max(Decision::Ask))
 }

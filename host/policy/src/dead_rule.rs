@@ -141,6 +141,7 @@ fn similar(rule: &Rule, tools: &[KnownTool<'_>]) -> Option<ToolName> {
 /// Returns why a rule is dead, or none if it is not.
 fn dead(rule: &Rule, known: &[KnownTool<'_>]) -> Option<DeadReason> {
     let is_loaded = |plugin| known.iter().any(|tool| tool.name.plugin == plugin);
+    // A wildcard may match a plugin that is installed later, and a plugin that is not loaded may have the tool.
     if !rule.tool.names_every_plugin() || !rule.tool.named_plugins().all(is_loaded) {
         return None;
     }
@@ -161,6 +162,7 @@ fn dead(rule: &Rule, known: &[KnownTool<'_>]) -> Option<DeadReason> {
             return Some(DeadReason::Hint { hint });
         }
     }
+    // One tool must have the permission, the hint and every argument, so each check goes on with what is left.
     for name in rule.when.iter().flat_map(|when| when.arguments()) {
         tools.retain(|tool| tool.arguments.as_ref().is_none_or(|arguments| arguments.contains(&name)));
         if tools.is_empty() {

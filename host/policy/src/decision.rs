@@ -113,6 +113,7 @@ pub struct Verdict {
 }
 
 fn as_text<S: Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    // serde implements this for `Arc` only with its feature `rc`.
     serializer.serialize_str(text)
 }
 

@@ -34,6 +34,7 @@ impl<'a> WeighedDecision<'a> {
     }
 
     fn is_stricter_than(self, other: Self) -> bool {
+        // `None` is less than `Some`, and `Reverse` makes the first rule the greatest.
         let rank = |settled: Self| (settled.decision, settled.rule.map(|rule| std::cmp::Reverse(rule.id)));
         rank(self) > rank(other)
     }
@@ -83,6 +84,7 @@ impl<'a> Tally<'a> {
         let put = |place: &mut Option<WeighedDecision<'a>>| *place = first(*place, Some(new));
         match (rule.decision, reach) {
             (_, RuleReach::None) => {}
+            // `Rule::reach` calls every match of a deny full. A wide one would have to deny, too.
             (Decision::Deny, RuleReach::Full | RuleReach::Wide) => put(&mut self.deny),
             (Decision::Ask, RuleReach::Full) => put(&mut asks.full),
             (Decision::Ask, RuleReach::Wide) => put(&mut asks.wide),
@@ -104,6 +106,7 @@ impl<'a> Tally<'a> {
         let ask = asks.iter().fold(None, |found, layer| first(found, layer.full));
         let wide = asks.iter().fold(None, |found, layer| first(found, layer.wide));
         let over = self.asks.iter().fold(None, |found, layer| first(found, layer.overruling()));
+        // An exception is the source rather than another allow rule, because without it an approver would be asked.
         let spoken = self.deny.or(ask).or(over).or(self.allow);
         let settled = spoken.unwrap_or(WeighedDecision { decision: default, rule: None });
         wide.map_or(settled, |ask| settled.stricter(ask))

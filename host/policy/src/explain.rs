@@ -102,6 +102,7 @@ fn look<'r>(rules: impl Iterator<Item = &'r Rule>, asked: &RuleQuestion<'_>, wei
         if rule.trust == Trust::Untrusted && reach != rule.reach_if_trusted(asked) {
             findings.waiting.push(rule);
         } else if rule.trust == Trust::Trusted && reach != RuleReach::Full {
+            // Other arguments do not help with a rule of an untrusted project, which has to be trusted first.
             findings.near.push(rule);
         }
         if reach != RuleReach::None {
@@ -146,6 +147,7 @@ fn changes(
     }
     let mut changes: Vec<String> = findings.matched.iter().filter(|rule| rule.decisive).map(overrules).collect();
     for (part, settled) in weighing.parts() {
+        // The rules that decided are listed already, and a part with a milder decision did not decide.
         if settled.decision == decision && settled.rule.is_none() {
             let speaks =
                 |rule: &&&Rule| rule.decision < decision && (rule.permission.is_none() || rule.permission == part);

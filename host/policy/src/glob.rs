@@ -62,6 +62,7 @@ impl Glob {
     pub fn escape(text: &str) -> String {
         let mut pattern = String::with_capacity(text.len());
         for character in text.chars() {
+            // A comma, `!` and `-` need no escape: outside of braces and classes, they stand for themselves.
             if matches!(character, '\\' | '*' | '?' | '[' | ']' | '{' | '}') {
                 pattern.push('\\');
             }

@@ -72,6 +72,7 @@ impl HostPattern {
     /// The text is neither an exact lower-case name, an IPv4 address, an IPv6 address in brackets, nor `*.` before a
     /// name of at least two labels.
     pub fn new(text: &str) -> Result<Self, HostError> {
+        // Before the check of the characters, which takes the colons of an IPv6 address for a port.
         if text.starts_with('[') {
             return exact_address(text).map(Self::Exact);
         }
@@ -80,6 +81,7 @@ impl HostPattern {
             return if text == "*" { Err(HostError::WildcardTooBroad) } else { exact(text).map(Self::Exact) };
         };
         let domain = exact(domain)?;
+        // No host is below an address, so the pattern would never match.
         if domain.parse::<Ipv4Addr>().is_ok() {
             return Err(HostError::Address);
         }
@@ -99,6 +101,7 @@ impl HostPattern {
         let host = host.strip_suffix('.').unwrap_or(host);
         match self {
             Self::Exact(name) => host.eq_ignore_ascii_case(name),
+            // The first label is checked, because `host` may be any text, such as `a@b.example.com`.
             Self::OneLabelBelow(domain) => host.split_once('.').is_some_and(|(label, rest)| {
                 rest.eq_ignore_ascii_case(domain) && check_label(&label.to_ascii_lowercase()).is_ok()
             }),
@@ -178,6 +181,7 @@ fn check_label(label: &str) -> Result<(), HostError> {
 /// is a public suffix.
 fn is_shared(domain: &str) -> bool {
     let is_public = |name: &str| psl::suffix(name.as_bytes()).is_none_or(|suffix| suffix.as_bytes() == name.as_bytes());
+    // The list has wildcards. By `*.ck`, every name one label below `ck` is a public suffix.
     is_public(domain) || is_public(&format!("any-label.{domain}"))
 }
 

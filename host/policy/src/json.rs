@@ -38,6 +38,7 @@ pub enum JsonError {
 /// # Errors
 /// The text is not a document.
 pub fn parse(text: &str) -> Result<Value, JsonError> {
+    // On the text, because the parser has already rounded a number when a visitor gets it.
     check_numbers(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let memory = DocumentMemory::of(text.len());
@@ -53,6 +54,7 @@ pub fn parse(text: &str) -> Result<Value, JsonError> {
 /// Writes a document in the canonical form.
 pub fn canonical(value: &Map<String, Value>) -> String {
     // Serializing a map with string keys cannot fail. If it did, every tool refuses the empty object first.
+    // The keys are sorted, because the feature `preserve_order` of serde_json is off.
     serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned())
 }
 
@@ -120,6 +122,7 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while at < bytes.len() {
         match bytes[at] {
             b'"' => return at + 1,
+            // This may step over the end. The parser then refuses the text.
             b'\\' => at += 2,
             _ => at += 1,
         }
@@ -133,6 +136,7 @@ fn is_number(byte: u8) -> bool {
 
 fn check_number(token: &str) -> Result<(), JsonError> {
     let whole = !token.contains(['.', 'e', 'E']);
+    // A number of 18 characters always fits. The sender chooses the length, so the error has only the beginning.
     if whole && token.len() > 18 && token.parse::<i64>().is_err() && token.parse::<u64>().is_err() {
         return Err(JsonError::Inexact(token.chars().take(40).collect()));
     }

@@ -36,6 +36,7 @@ pub(crate) fn faults(section: &PluginSection, earlier: &[&PluginSection], scope:
         PolicyFault::NotBound { kind, nearest: nearest.map(str::to_owned) }
     };
     let faulty = section.references.iter().filter(|reference| is_faulty(&reference.value));
+    // Before the search for a similar key, which is the expensive part.
     let faulty = faulty.take(POLICY_ERRORS_MAX);
     faulty.map(|reference| reference.misplaced(fault(reference.value.kind, &reference.value.key))).collect()
 }

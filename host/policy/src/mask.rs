@@ -157,6 +157,7 @@ impl Masks {
     /// Returns whether a mask spells out this name on the way to a masked place, as `.git` in `.git/hooks`. A file or
     /// link with this name would replace the directory that the mask names.
     pub fn name_on_the_way(&self, trail: &MaskTrail, name: &str) -> bool {
+        // If only wildcards match the name, any other name leads to the same positions.
         let (named, unnamed) = (self.step(trail, name), NextName::Unspelt);
         !named.hidden.is_within(&trail.hidden.step(&self.hidden, unnamed))
             || !named.read_only.is_within(&trail.read_only.step(&self.read_only, unnamed))
@@ -197,9 +198,11 @@ impl MaskProgress {
     }
 
     fn new(covers: bool, mut open: Vec<(usize, Position)>) -> Self {
+        // Everything below a covered place is covered, so its positions are not needed any more.
         if covers {
             return Self::Covered;
         }
+        // In order, so that equal positions are equal values, and `is_within` can search.
         open.sort_unstable();
         open.dedup();
         Self::Open(open)
@@ -208,6 +211,7 @@ impl MaskProgress {
     fn step(&self, masks: &[Mask], name: NextName<'_>) -> Self {
         let Self::Open(open) = self else { return Self::Covered };
         let mut next = Vec::with_capacity(open.len());
+        // `any` may stop early, because a covered place needs no positions.
         let covers = open.iter().any(|(number, position)| {
             let mut reached = |position| next.push((*number, position));
             masks.get(*number).is_some_and(|mask| mask.glob.advance(*position, name, &mut reached))

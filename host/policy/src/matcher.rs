@@ -115,6 +115,7 @@ impl ArgumentCondition {
     fn matches_exactly(&self, value: &Value) -> bool {
         match value {
             Value::Array(elements) => {
+                // `all` is true for an empty array, which would then match every rule.
                 !elements.is_empty()
                     && is_readable(elements)
                     && elements.iter().all(|element| self.scalar_matches_exactly(element))
@@ -127,6 +128,7 @@ impl ArgumentCondition {
         self.accepted.iter().any(|accepted| match (accepted, value) {
             (Accepted::Text(pattern), Value::String(text)) => pattern.matches_exactly(text),
             (Accepted::Integer(integer), Value::Number(number)) => number.as_i64() == Some(*integer),
+            // `as_f64` also converts integers, and rounds large ones.
             (Accepted::Float(float), Value::Number(number)) => number.is_f64() && number.as_f64() == Some(*float),
             (Accepted::Boolean(boolean), Value::Bool(value)) => boolean == value,
             (Accepted::Range(bounds), Value::Number(number)) => bounds.contain(number) == Some(true),
@@ -157,6 +159,7 @@ impl ArgumentCondition {
         for accepted in &self.accepted {
             let matched = match (accepted, value, &spellings) {
                 (Accepted::Text(pattern), _, Some(spellings)) => pattern.matches_widely(spellings),
+                // A tool may read every number as a float, to which large integers and their neighbours are the same.
                 (Accepted::Integer(integer), Value::Number(number), _) => is_about(number, *integer as f64),
                 (Accepted::Float(float), Value::Number(number), _) => is_about(number, *float),
                 (Accepted::Boolean(boolean), Value::Bool(value), _) => boolean == value,

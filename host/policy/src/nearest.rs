@@ -15,6 +15,7 @@ pub fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>) -> Optio
     let (edits_max, plain_written) = (written.len().div_ceil(BYTES_PER_EDIT), plain(written));
     let known = known.filter(|name| name.len() <= NAME_BYTES_MAX);
     let near = known.map(|name| (edits(&plain_written, &plain(name)), name));
+    // Of equally near names, the first in the alphabet, so that a message does not depend on their order.
     near.filter(|(edits, _)| *edits <= edits_max).min().map(|(_, name)| name)
 }
 

@@ -19,5 +19,6 @@ pub struct Pause {
 }
 
 fn as_text<S: serde::Serializer>(text: &Arc<str>, serializer: S) -> Result<S::Ok, S::Error> {
+    // serde implements this for `Arc` only with its feature `rc`.
     serializer.serialize_str(text)
 }

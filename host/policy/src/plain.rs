@@ -15,9 +15,11 @@ pub(crate) fn plain_form(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let unseen = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    // The order of canonical caseless matching in the Unicode standard (D145): decompose, fold, normalize again.
     let decomposed = DecomposingNormalizerBorrowed::new_nfd().normalize(text);
     let folded: String = decomposed.chars().filter(|character| !unseen.contains(*character)).flat_map(fold).collect();
     match ComposingNormalizerBorrowed::new_nfc().normalize(&folded) {
+        // `folded` is in the composed form already.
         Cow::Borrowed(_) => Cow::Owned(folded),
         Cow::Owned(composed) => Cow::Owned(composed),
     }

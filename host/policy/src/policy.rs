@@ -141,6 +141,7 @@ impl Policy {
     /// rule only if all of them are loaded.
     pub fn named_with(&self, plugin: &PluginName) -> BTreeSet<PluginName> {
         let mut together = BTreeSet::from([plugin.clone()]);
+        // `dead_rule` does not check built-in rules, so they need no other plugin.
         for rule in self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn) {
             if rule.tool.named_plugins().any(|named| named == *plugin) {
                 together.extend(rule.tool.named_plugins());
@@ -152,6 +153,7 @@ impl Policy {
     /// Returns the limits for a call of `plugin`: the defaults, overridden by `[limits]`, overridden by the plugin's
     /// own.
     pub fn limits(&self, plugin: &PluginName) -> Limits {
+        // The limits of a plugin already contain the general ones.
         self.plugins.get(plugin).map_or(self.limits, |plugin| plugin.limits)
     }
 
@@ -251,6 +253,7 @@ impl Policy {
             let mut lifting = concerning().filter(|rule| rule.decision != Decision::Deny && rule.may_lift());
             lifting.any(|rule| rule.permission.is_none() || rule.permission == part)
         };
+        // Each permission needs a decision of its own, so one that no rule lifts denies the call.
         self.default_of(&tool.plugin) != Decision::Deny
             || match permissions.is_empty() {
                 true => lifted(None),
@@ -334,9 +337,11 @@ impl Policy {
         let default = self.default_of(&matter.tool.plugin);
         let weighings = matter.weighings(&self.rules, default);
         let settled = weighings.map(|(_, weighing)| weighing.settle()).reduce(WeighedDecision::stricter);
+        // The root is always a member. Without any, nothing would have allowed the call.
         let settled = settled.unwrap_or(WeighedDecision::DENY);
         let (source, reason) = match settled.rule {
             Some(rule) => (Source::Rule(rule.id), &rule.explanation),
+            // Only the tools of a server can have another default. The text of the usual one is ready.
             None if default == self.default => (Source::Default, &self.default_reason),
             None => (Source::Default, &default_reason(default)),
         };

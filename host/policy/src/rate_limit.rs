@@ -78,6 +78,7 @@ pub struct CallRate {
 impl CallRate {
     /// Returns the time in which one more call becomes possible.
     pub fn interval(&self) -> Duration {
+        // A division by zero would panic. The parser refuses zero, but the field is public.
         self.period.duration() / self.calls.max(1)
     }
 }
@@ -205,6 +206,7 @@ impl fmt::Display for RateLimit {
 }
 
 fn text(keys: &RateLimitKeys) -> String {
+    // The host keeps the counts of a limit under this text, so every key must be in it.
     let per: Vec<&str> = keys.per.iter().map(|per| per.as_str()).collect();
     let named = [
         Some(format!("tool {}", keys.tool.as_ref().map_or_else(|| "*.*".to_owned(), ToString::to_string))),

@@ -104,6 +104,7 @@ impl RecordKeeping {
 
     /// Applies the settings of an untrusted text that keep less or survive more.
     pub(crate) fn narrow(&mut self, settings: &RecordSettings) {
+        // A setting that the text lacks keeps its value in `wanted`, so the comparisons leave it as it is.
         let mut wanted = *self;
         wanted.set(settings);
         self.payloads = self.payloads.min(wanted.payloads);

@@ -98,6 +98,7 @@ impl Rule {
             return RuleReach::None;
         }
         match self.reach_if_trusted(asked) {
+            // Such a rule may stop a call, but must not turn a deny into an approval request.
             RuleReach::Full if self.decision == Decision::Ask && !self.may_lift() => RuleReach::Wide,
             reach => reach,
         }
@@ -111,6 +112,7 @@ impl Rule {
             Decision::Allow => RuleReach::None,
             Decision::Deny if matches(RuleReading::Wide) => RuleReach::Full,
             Decision::Deny => RuleReach::None,
+            // The wide reading first: what matches exactly also matches widely.
             Decision::Ask if !matches(RuleReading::Wide) => RuleReach::None,
             Decision::Ask if matches(RuleReading::Exact) => RuleReach::Full,
             Decision::Ask => RuleReach::Wide,
@@ -124,6 +126,7 @@ impl Rule {
 
     /// Returns whether it denies every call of its tools, for every caller and all arguments.
     pub(crate) fn denies_everything(&self) -> bool {
+        // A `permission` does not matter: one denied permission of a tool denies its calls.
         self.decision == Decision::Deny && self.when.is_none() && self.subject == RuleSubject::default()
     }
 
@@ -191,6 +194,7 @@ impl ToolPattern {
     ///
     /// The text is not a pattern, or could not match the name of any tool.
     pub fn new(text: &str) -> Result<Self, ToolPatternError> {
+        // No backslash either, because no name has a character that needs an escape.
         if !text.bytes().all(|byte| is_name_byte(byte) || b".*?[]{},!".contains(&byte)) {
             return Err(ToolPatternError::Character);
         }
@@ -233,6 +237,7 @@ impl ToolPattern {
 
     /// Returns the plugins that the pattern spells out, without those that only a wildcard matches.
     pub fn named_plugins(&self) -> impl Iterator<Item = PluginName> {
+        // `new` has checked these names, so none is dropped.
         self.plugin.single_segments().flatten().filter_map(|literal| PluginName::new(literal).ok())
     }
 }

@@ -110,5 +110,6 @@ fn is_about_writing(rule: &Rule, covered: &[&KnownTool<'_>]) -> bool {
 /// pattern of another file system does not concern the directory.
 fn masks_of(rule: &Rule) -> Vec<Mask> {
     let places = rule.when.iter().flat_map(|when| when.patterns_of(&RESOURCES));
+    // A pattern that covers the whole directory is no mask, so there is none to suggest.
     places.filter_map(|pattern| Mask::new(&pattern).ok()).collect()
 }

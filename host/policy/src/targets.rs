@@ -61,6 +61,7 @@ impl Targets {
         };
         // Narrowed arguments come first, so that the limit never drops what decides about a handle.
         for binding in bindings.values() {
+            // Only directories and clients can be narrowed.
             let kind = if matches!(binding, Binding::Http(_)) { TargetKind::Url } else { TargetKind::Path };
             if let Some((pointer, text)) = binding.narrow().and_then(|it| Some((it, it.text(arguments)?))) {
                 add(pointer.to_string(), kind, text);
@@ -74,6 +75,7 @@ impl Targets {
         let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return Self(targets) };
         for (name, property) in properties {
             if let (Some(kind), Some(Value::String(text))) = (kind_of(property), arguments.get(name)) {
+                // `~` first, so that the escape of a slash is not escaped again (RFC 6901, section 3).
                 add(format!("/{}", name.replace('~', "~0").replace('/', "~1")), kind, text);
             }
         }
@@ -112,10 +114,12 @@ fn place(kind: TargetKind, text: &str) -> String {
         (TargetKind::Path | TargetKind::Url, Some((scheme, rest))) if is_scheme(scheme) => {
             match Destination::from_url(text) {
                 Ok(url) => format!("{}://{}{}", url.scheme(), url.authority(), url.path()),
+                // Where the user ends is unclear, so nothing after the scheme is kept.
                 Err(_) if hides_a_user(rest) => format!("{scheme}://…"),
                 Err(_) => format!("{scheme}://{}", without_user(before_query(rest))),
             }
         }
+        // Without a scheme, the text can still begin with a user and a password.
         (TargetKind::Url, _) if hides_a_user(text) => "…".to_owned(),
         (TargetKind::Url, _) => without_data(without_user(before_query(text))).to_owned(),
         (TargetKind::Path | TargetKind::Key, _) => text.to_owned(),

@@ -84,6 +84,7 @@ impl TextPattern {
     /// Returns a pattern for every text that starts with this one.
     pub(crate) fn prefix(text: &str) -> Result<Self, LiteralError> {
         let escaped = Glob::escape(text);
+        // `*` completes the segment in which the text ends, and `**` matches the segments after it.
         let raw = format!("{escaped}*/**");
         // After normalization, the directory itself has no slash at its end.
         let directory = text.strip_suffix(['/', '\\']).map(|directory| format!("{}/**", Glob::escape(directory)));
@@ -97,6 +98,7 @@ impl TextPattern {
         if text.chars().any(char::is_control) {
             return Err(LiteralError::ControlCharacter);
         }
+        // The text is escaped, and was checked above, so only its length can be wrong.
         Self::of(kind, text, raw, normalized).map_err(|_| LiteralError::TooLong)
     }
 
@@ -133,6 +135,7 @@ impl TextPattern {
 
     /// Returns whether exact matching can match a literal text at all.
     pub(crate) fn is_plain(&self) -> bool {
+        // `literal` refuses control characters, and the parser of `when` refuses dot segments.
         self.kind == TextKind::Glob || !self.text.contains('\\')
     }
 
@@ -208,6 +211,7 @@ pub(crate) struct Spelling<'a> {
 
 impl<'a> Spellings<'a> {
     pub(crate) fn of(raw: &'a str) -> Self {
+        // The length comes first, because normalizing takes time and the model chooses the text.
         if raw.len() > MATCHED_TEXT_BYTES || raw.contains('\0') {
             return Self::Unreadable;
         }
@@ -215,6 +219,7 @@ impl<'a> Spellings<'a> {
         let plain = match plain_form(raw) {
             Cow::Owned(plain) if plain != raw => match Spelling::borrowed(&plain).map(Spelling::into_owned) {
                 Some(spelling) => Some(spelling),
+                // An invisible character may be between the two dots of `..`.
                 None => return Self::Unreadable,
             },
             Cow::Owned(_) | Cow::Borrowed(_) => None,

@@ -123,6 +123,7 @@ impl Default for Toolsets {
     fn default() -> Self {
         let mut toolsets = Self { contents: Vec::new(), names: BTreeMap::new(), offers: Vec::new() };
         for (name, content) in BUILT_IN {
+            // These names are valid, so none is dropped below.
             let index = toolsets.push(content);
             toolsets.names.extend(ToolsetName::new(name).ok().map(|name| (name, index)));
         }
@@ -138,6 +139,7 @@ impl Toolsets {
     }
 
     pub(crate) fn index(&self, name: &str) -> Option<ToolsetIndex> {
+        // The name comes from a caller and may be invalid, so it cannot become a key of the map.
         self.names.iter().find(|(known, _)| known.as_str() == name).map(|(_, index)| *index)
     }
 
@@ -165,6 +167,7 @@ impl Toolsets {
             all_of.push(self.index(name).ok_or_else(|| self.unknown(name))?);
         }
         for principal in audience.principal.lineage() {
+            // Each layer selects for itself, so that an offer of a project never replaces one of the user.
             for layer in Layer::ALL {
                 let mut written = self.offers.iter().filter(|offer| offer.layer == layer);
                 let Some(offer) = written.find(|offer| offer.matches(audience, principal)) else { continue };
@@ -212,6 +215,7 @@ impl Toolsets {
             }
             Some(ToolsetContent::Listed { tools, includes, except }) => {
                 let matches = |patterns: &[ToolPattern]| patterns.iter().any(|pattern| pattern.matches(tool));
+                // Exceptions come first, because they also apply to the included toolsets.
                 !matches(except)
                     && (matches(tools) || includes.iter().any(|index| self.has(*index, tool, permissions, known)))
             }

@@ -38,6 +38,7 @@ pub(crate) fn add(toolsets: &mut Toolsets, layer: Layer, sections: &Sections, sc
         own.resolve(name);
     }
     for offer in &sections.offers {
+        // Only for its fault: the toolset is found by name below.
         own.find(&offer.toolset);
     }
     let LayerToolsets { resolved, faults, .. } = own;
@@ -77,6 +78,7 @@ impl<'a> LayerToolsets<'_, 'a> {
             let nearest = nearest(name.as_str(), known).map(str::to_owned);
             self.faults.push(placed.misplaced(PolicyFault::UnknownToolset { nearest }));
         }
+        // After a fault, the policy is refused anyway. Without one, another layer may define the toolset.
         self.toolsets.push(ToolsetContent::Nothing)
     }
 

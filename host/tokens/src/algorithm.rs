@@ -23,7 +23,10 @@ impl Algorithm {
             "PS256" => Some(Self::Ps256),
             "ES256" => Some(Self::Es256),
             "ES384" => Some(Self::Es384),
+            // RFC 9864 replaces `EdDSA`, which leaves the curve open, by `Ed25519`. Both are the same here, because
+            // Ed448 is not supported.
             "EdDSA" | "Ed25519" => Some(Self::EdDsa),
+            // `none` needs no key, and for HMAC a public key could serve as the secret (RFC 8725, section 2.1).
             _ => None,
         }
     }

@@ -37,9 +37,11 @@ impl Claims {
 impl Expected {
     /// Reads a payload as RFC 7519 and RFC 9068 write it. A claim of the wrong type makes the token invalid.
     pub(crate) fn accept(&self, payload: &Map<String, Value>, now: Duration) -> Result<Claims, TokenError> {
+        // Any value counts, also null. A bound token must not pass as a bearer token because its binding is malformed.
         if payload.contains_key("cnf") {
             return Err(TokenError::Bound);
         }
+        // Compared as it is written: a StringOrURI is never normalized (RFC 7519, section 2).
         if required(payload, "iss")? != self.issuer {
             return Err(TokenError::Issuer);
         }
@@ -58,14 +60,17 @@ impl Expected {
 
 fn accepted_until(payload: &Map<String, Value>, now: Duration) -> Result<Duration, TokenError> {
     let expires = number(payload, "exp")?.ok_or(TokenError::Claim("exp"))?;
+    // `iat` limits nothing. It is read because a claim of the wrong type makes the token invalid.
     let (begins, _issued) = (number(payload, "nbf")?, number(payload, "iat")?);
     let end = match expires + CLOCK_LEEWAY.as_secs_f64() {
+        // An `exp` that is too large for a `Duration` is later than any time. One before the epoch has expired.
         end if end > 0.0 => Duration::try_from_secs_f64(end).unwrap_or(Duration::MAX),
         _ => Duration::ZERO,
     };
     if now >= end {
         return Err(TokenError::Expired);
     }
+    // Compared as floats, because an `nbf` that is too large for a `Duration` must not become an earlier time.
     if begins.is_some_and(|begins| begins > now.saturating_add(CLOCK_LEEWAY).as_secs_f64()) {
         return Err(TokenError::NotYet);
     }

@@ -48,6 +48,7 @@ impl VerifyingKey {
         let material = KeyMaterial::read(members)?;
         is_for_signatures(members)?;
         let only = match text(members, "alg")? {
+            // An unknown `alg` makes the key unusable. Ignoring it would use the key for more than its set allows.
             Some(name) => {
                 Some(Algorithm::named(name).filter(|only| material.fits(*only)).ok_or(KeyProblem::Algorithm)?)
             }
@@ -80,6 +81,7 @@ pub(crate) fn is_private(members: &Map<String, Value>) -> bool {
 }
 
 fn is_for_signatures(members: &Map<String, Value>) -> Result<(), KeyProblem> {
+    // Both members are optional (RFC 7517, sections 4.2 and 4.3), and an absent one limits nothing.
     let signs = text(members, "use")?.is_none_or(|purpose| purpose == "sig");
     let verifies = texts(members, "key_ops")?.is_none_or(|operations| operations.contains(&"verify"));
     if signs && verifies { Ok(()) } else { Err(KeyProblem::Purpose) }
@@ -123,6 +125,7 @@ fn rsa(members: &Map<String, Value>) -> Result<KeyMaterial, KeyProblem> {
     if !(MODULUS_BITS_MIN..=MODULUS_BITS_MAX).contains(&bits(&n)) || !is_odd(&n) {
         return Err(KeyProblem::Modulus);
     }
+    // An odd number of two bits or more is at least 3. With the exponent 1, anyone could make signatures.
     if !is_odd(&e) || !(2..=EXPONENT_BITS_MAX).contains(&bits(&e)) {
         return Err(KeyProblem::Exponent);
     }
@@ -136,9 +139,11 @@ fn point(
     curve: &'static agreement::Algorithm,
 ) -> Result<Vec<u8>, KeyProblem> {
     let (x, y) = (bytes(members, "x")?, bytes(members, "y")?);
+    // A coordinate has the full length of its curve, with leading zeros (RFC 7518, section 6.2.1.2).
     if x.len() != length || y.len() != length {
         return Err(KeyProblem::Point);
     }
+    // 4 marks an uncompressed point (SEC 1, section 2.3.3).
     let point = [&[4][..], &x, &y].concat();
     // ring checks a point only when it is used. A key agreement distinguishes a wrong point from a wrong signature.
     let private = EphemeralPrivateKey::generate(curve, &SystemRandom::new()).map_err(|_| KeyProblem::Point)?;

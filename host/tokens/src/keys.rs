@@ -65,6 +65,7 @@ impl Keys {
     pub fn parse(text: &[u8]) -> Result<Self, KeySetError> {
         let set = members::parse_object(text).ok_or(KeySetError::NotAKeySet)?;
         let Some(Value::Array(written)) = set.get("keys") else { return Err(KeySetError::NotAKeySet) };
+        // A token without a `kid` is tried with every key, so the number of keys bounds the work for one request.
         if written.len() > KEYS_MAX {
             return Err(KeySetError::TooMany);
         }
@@ -83,6 +84,7 @@ impl Keys {
     /// Returns whether a key of the set made a signature: the key with that name, or any key if the token names none.
     pub(crate) fn verify(&self, name: Option<&str>, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         let named = |key: &&VerifyingKey| name.is_none_or(|name| key.id.as_deref() == Some(name));
+        // Several keys of a set may have the same name (RFC 7517, section 4.5).
         self.usable.iter().filter(named).any(|key| key.verify(algorithm, message, signature))
     }
 

@@ -28,6 +28,7 @@ impl Keys {
         }
         let (message, signature) = token.rsplit_once('.').ok_or(TokenError::NotCompact)?;
         let (header, payload) = message.split_once('.').ok_or(TokenError::NotCompact)?;
+        // An encrypted token has five parts (RFC 7516, section 7.1).
         if payload.contains('.') {
             return Err(TokenError::NotCompact);
         }
@@ -36,6 +37,7 @@ impl Keys {
         if !self.verify(key, algorithm, message.as_bytes(), &decode(signature)?) {
             return Err(TokenError::Signature);
         }
+        // Only a signed payload is parsed. Without a key, no one reaches more than the header.
         parse_object(&decode(payload)?).ok_or(TokenError::NotAnObject)
     }
 }

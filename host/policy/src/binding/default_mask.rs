@@ -61,6 +61,8 @@ impl DefaultMask {
     pub fn pattern(self) -> &'static str {
         match self {
             Self::GitHooks => "**/.git/{hooks,modules/**/hooks}",
+            // `modules` has the git directories of submodules, and `worktrees` those of linked worktrees. `commondir`
+            // names the directory whose `config` git reads.
             Self::GitConfig => {
                 "**/.git/{{config,config.worktree,commondir},modules/**/{config,commondir},worktrees/*/{config.worktree,commondir}}"
             }

@@ -18,6 +18,7 @@ pub(super) fn list<T: ToString>(items: &[T]) -> String {
 
 /// Returns the text unchanged if it is unambiguous, and otherwise escaped in quotes. It is never shortened.
 pub(super) fn plain(text: &str) -> String {
+    // The parts of a description are joined by commas, so a comma in a text would look like the next part.
     let bare = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'`,\\".contains(&byte));
     if bare { text.to_owned() } else { format!("\"{}\"", text.escape_debug()) }
 }

@@ -76,6 +76,7 @@ impl DirectoryBinding {
 
     fn default_holds(&self, mask: DefaultMask) -> bool {
         match self.access {
+            // Here a guest can change nothing, so the defaults would add nothing.
             Access::ReadOnly => false,
             Access::ReadWrite => !self.writable.contains(&mask),
         }

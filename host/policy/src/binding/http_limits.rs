@@ -61,6 +61,7 @@ impl Default for HttpLimits {
     fn default() -> Self {
         let mut limits =
             Self { request_bytes: 0, response_bytes: 0, requests: 0, requests_per_minute: 0, time: Duration::ZERO };
+        // A limit that `ALL` lacks would stay zero: it would refuse everything, and not be unlimited.
         for &limit in HttpLimit::ALL {
             limits.store(limit, limit.default());
         }
@@ -138,6 +139,7 @@ impl Limited for HttpLimits {
     type Limit = HttpLimit;
 
     fn store(&mut self, limit: HttpLimit, admitted: usize) {
+        // `admit` has checked the ceiling, so a count always fits.
         let count = u32::try_from(admitted).unwrap_or(u32::MAX);
         match limit {
             HttpLimit::RequestBytes => self.request_bytes = admitted as u64,

@@ -146,6 +146,7 @@ impl ProcessBinding {
         let with = directories.map(|directories| format!(" with {directories}")).unwrap_or_default();
         let arguments = self.server.iter().flat_map(|server| &server.arguments);
         let package = self.server_package();
+        // A package has no path before it is installed. Its exact version says which program runs.
         let program = package.map_or(&self.program, |package| &package.spec);
         let chosen = package.and_then(|package| package.program.as_ref());
         let words = std::iter::once(program).chain(chosen).chain(arguments);
@@ -208,11 +209,13 @@ pub(crate) fn read_program(text: &str) -> Result<String, BindingError> {
 /// Parses the spec of a package. The version must be exact, because a newer one is another program.
 pub(crate) fn read_package(text: &str) -> Result<String, BindingError> {
     let parts = match text.split_once(':') {
+        // From the right, because a scoped name begins with `@`.
         Some(("npm", rest)) => rest.rsplit_once('@'),
         Some(("pypi", rest)) => rest.split_once("=="),
         Some(_) | None => None,
     };
     let is_word = |word: &str| word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@/._+-!".contains(&byte));
+    // This refuses tags and ranges such as `latest` and `^1.0.0`. `host/packages` checks the whole version.
     let is_version = |version: &str| version.starts_with(|first: char| first.is_ascii_digit()) && is_word(version);
     let is_sound = |(name, version): (&str, &str)| !name.is_empty() && is_word(name) && is_version(version);
     if text.len() <= PACKAGE_BYTES && parts.is_some_and(is_sound) {
@@ -230,6 +233,7 @@ pub(crate) fn read_environment_name(text: &str) -> Result<String, BindingError> 
 
 /// Parses the value of an environment variable.
 pub(crate) fn read_environment_value(text: &str) -> Result<String, BindingError> {
+    // A NUL would end the value in the environment of the program (environ(7)).
     let sound = text.len() <= ENVIRONMENT_VALUE_BYTES && !text.contains('\0');
     if sound { Ok(text.to_owned()) } else { Err(BindingError::EnvironmentValue) }
 }

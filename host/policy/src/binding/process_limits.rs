@@ -87,6 +87,7 @@ impl Default for ProcessLimits {
             output_bytes: 0,
             runs: 0,
         };
+        // A limit that `ALL` lacks would stay zero: it would refuse everything, and not be unlimited.
         for &limit in ProcessLimit::ALL {
             limits.store(limit, limit.default());
         }
@@ -185,6 +186,7 @@ impl Limited for ProcessLimits {
     type Limit = ProcessLimit;
 
     fn store(&mut self, limit: ProcessLimit, admitted: usize) {
+        // `admit` has checked the ceiling, so a count always fits.
         let count = u32::try_from(admitted).unwrap_or(u32::MAX);
         match limit {
             ProcessLimit::Time => self.time = milliseconds(admitted),

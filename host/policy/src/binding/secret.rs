@@ -53,6 +53,7 @@ impl SecretSlot {
     /// Returns the header's value: the template with the secret in place of `{}`.
     pub fn fill(template: &str, secret: &str) -> String {
         // Use `split_once` instead of `replace`, so that `{}` within the secret stays unchanged.
+        // `read_template` has checked that the template has one `{}`, so the default is never used.
         let (before, after) = template.split_once("{}").unwrap_or_default();
         [before, secret, after].concat()
     }
@@ -141,6 +142,7 @@ impl SecretSource {
 }
 
 pub(crate) fn read_template(text: &str) -> Result<String, BindingError> {
+    // A line break would begin another header.
     let visible = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let sound = visible && text.len() <= PATH_BYTES && text.matches("{}").count() == 1;
     if sound { Ok(text.to_owned()) } else { Err(BindingError::Template) }
@@ -148,6 +150,7 @@ pub(crate) fn read_template(text: &str) -> Result<String, BindingError> {
 
 pub(crate) fn read_user(text: &str) -> Result<String, BindingError> {
     let visible = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    // The first colon ends the user name (RFC 7617, section 2).
     let sound = visible && (1..=USER_BYTES).contains(&text.len()) && !text.contains(':');
     if sound { Ok(text.to_owned()) } else { Err(BindingError::User) }
 }
@@ -168,6 +171,7 @@ pub(crate) fn read_source(text: &str) -> Result<SecretSource, BindingError> {
 
 /// Checks a program and its arguments.
 pub(crate) fn read_words(words: &[&str]) -> Result<Vec<String>, BindingError> {
+    // A program gets its arguments as C strings, which a NUL ends (execve(2)).
     let long = |word: &&str| word.len() > ARGUMENT_BYTES || word.contains('\0');
     let sound = (1..=ARGUMENTS).contains(&words.len()) && !words.iter().any(long) && !words[0].is_empty();
     let owned = || words.iter().map(|word| (*word).to_owned()).collect();

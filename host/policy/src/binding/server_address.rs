@@ -79,6 +79,7 @@ impl ServerAddress {
 /// Parses the name of a header that every request to a server gets.
 pub(crate) fn read_server_header(text: &str) -> Result<String, BindingError> {
     let name = read_header(text)?;
+    // Credentials here would be in the description, which is shown to approvers. `mcp-` belongs to the protocol.
     match must_be_listed(&name) || CREDENTIAL_HEADERS.contains(&text) || name.starts_with("mcp-") {
         true => Err(ServerAddressError::Header.into()),
         false => Ok(name),

@@ -125,6 +125,7 @@ impl Limited for StoreBinding {
 
     fn store(&mut self, limit: StoreLimit, admitted: usize) {
         match limit {
+            // `admit` has checked the ceiling, so the number always fits.
             StoreLimit::Keys => self.keys = u32::try_from(admitted).unwrap_or(u32::MAX),
             StoreLimit::ValueBytes => self.value_bytes = admitted as u64,
             StoreLimit::Bytes => self.bytes = admitted as u64,

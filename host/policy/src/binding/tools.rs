@@ -103,6 +103,7 @@ impl Limited for ToolsBinding {
     type Limit = ToolsLimit;
 
     fn store(&mut self, limit: ToolsLimit, admitted: usize) {
+        // `admit` has checked the ceiling, so the amount always fits.
         let amount = u32::try_from(admitted).unwrap_or(u32::MAX);
         match limit {
             ToolsLimit::Calls => self.calls = amount,

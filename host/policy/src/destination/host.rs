@@ -32,9 +32,11 @@ impl fmt::Display for Host {
 
 /// Parses `host` or `host:port`.
 pub(super) fn read_authority(text: &str) -> Result<(Host, Option<u16>), DestinationError> {
+    // First, because parsers disagree on where the host of `good:80@evil` begins.
     if text.contains('@') {
         return Err(DestinationError::User);
     }
+    // Some parsers decode a `%` in a host, and not all end the authority at a `\`, `#`, `?` or `/`.
     if text.bytes().any(|byte| !byte.is_ascii_graphic() || b"%\\#?/".contains(&byte)) {
         return Err(DestinationError::HostCharacter);
     }
@@ -60,6 +62,7 @@ fn split(text: &str) -> Result<(&str, Option<&str>), DestinationError> {
 }
 
 fn read_port(text: &str) -> Result<u16, DestinationError> {
+    // `parse` also accepts a plus sign and leading zeros. Port 0 begins with a zero, too.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.starts_with('0');
     text.parse().ok().filter(|_| plain).ok_or(DestinationError::Port)
 }
@@ -70,6 +73,7 @@ fn read_address(bracketed: &str) -> Result<Host, DestinationError> {
 }
 
 fn read_name(text: &str) -> Result<Host, DestinationError> {
+    // A final dot makes a name absolute in the DNS. It is the name of the same host.
     let name = text.strip_suffix('.').unwrap_or(text).to_ascii_lowercase();
     if name.is_empty() {
         return Err(DestinationError::NoHost);

@@ -13,7 +13,9 @@ const ESCAPED_IN_QUERIES: &str = "\"<>'";
 
 /// Parses the text after the host, and splits path and query.
 pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationError> {
+    // An empty path is equivalent to `/` (RFC 9110, section 4.2.3).
     let text = if text.is_empty() { "/" } else { text };
+    // A request line may also have a whole URL or `*` (RFC 9112, section 3.2). Some parsers read `//host/` as a host.
     if !text.starts_with('/') || text.starts_with("//") {
         return Err(DestinationError::PathStart);
     }
@@ -32,6 +34,7 @@ pub(super) fn read(text: &str) -> Result<(String, Option<String>), DestinationEr
     if path.split('/').any(leads_elsewhere) {
         return Err(DestinationError::PathDots);
     }
+    // No rule compares the segments of a query, so only its escapes must be well-formed.
     for escaped in escapes(query.unwrap_or_default()) {
         escaped?;
     }
@@ -43,6 +46,7 @@ fn escaped(text: &str, which: &str) -> String {
     let mut one = String::with_capacity(text.len());
     for character in text.chars() {
         if which.contains(character) {
+            // Writing to a string cannot fail.
             let _ = write!(one, "%{:02X}", u32::from(character));
         } else {
             one.push(character);

@@ -35,17 +35,21 @@ fn read(text: &str) -> Result<Destination, DestinationError> {
     if text.len() > URL_BYTES {
         return Err(DestinationError::TooLong);
     }
+    // The WHATWG parser drops tabs and line breaks, and reads a backslash as a slash. Other parsers do not.
     if text.trim() != text || text.chars().any(char::is_control) || text.contains('\\') {
         return Err(DestinationError::Unescaped);
     }
     let (scheme, rest) = text.split_once(':').ok_or(DestinationError::Syntax)?;
+    // Before the slashes are checked, so that the error for `mailto:` names the scheme.
     Scheme::read(scheme)?;
     let rest = rest.strip_prefix("//").ok_or(DestinationError::Syntax)?;
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let asked = rest.split('#').next().unwrap_or_default();
+    // Before the conversion to punycode, which would fail with an error that does not name the user.
     if authority.contains('@') {
         return Err(DestinationError::User);
     }
+    // A URL may have a query without a path, and a request line may not.
     let slash = if asked.starts_with('?') { "/" } else { "" };
     let authority = if authority.is_ascii() { authority.to_owned() } else { to_ascii(authority)? };
     let destination = Destination::from_parts(scheme, &authority, &format!("{slash}{}", escaped(asked)))?;
@@ -70,6 +74,7 @@ fn join(from: &Destination, location: &str) -> Result<Destination, DestinationEr
     if location.starts_with("//") {
         return read(&format!("{}:{location}", from.scheme()));
     }
+    // What is left is a path, a query or a fragment. It cannot lead to another host.
     let base = Url::parse(&from.to_string()).map_err(|_| DestinationError::Syntax)?;
     read(base.join(location).map_err(|_| DestinationError::Syntax)?.as_str())
 }
@@ -87,6 +92,7 @@ fn to_ascii(authority: &str) -> Result<String, DestinationError> {
         Some((name, port)) => (name, format!(":{port}")),
         None => (authority, String::new()),
     };
+    // `url::Host::parse` would decode the escape, and the result could be another host.
     if name.contains('%') {
         return Err(DestinationError::HostCharacter);
     }
@@ -104,6 +110,7 @@ fn escaped(text: &str) -> String {
         if byte.is_ascii_graphic() {
             escaped.push(char::from(byte));
         } else {
+            // Writing to a string cannot fail.
             let _ = write!(escaped, "%{byte:02X}");
         }
     }
@@ -113,6 +120,7 @@ fn escaped(text: &str) -> String {
 /// Returns whether the WHATWG parser finds the same origin.
 fn agrees(destination: &Destination, parsed: &Url) -> bool {
     let host = match (parsed.host(), &destination.host) {
+        // `url` keeps a final dot, which our parser has removed.
         (Some(url::Host::Domain(theirs)), Host::Name(ours)) => theirs.strip_suffix('.').unwrap_or(theirs) == &**ours,
         (Some(url::Host::Ipv4(theirs)), Host::Address(ours)) => *ours == theirs,
         (Some(url::Host::Ipv6(theirs)), Host::Address(ours)) => *ours == theirs,

@@ -25,6 +25,7 @@ pub(crate) struct Misplaced {
 /// The faults that were found so far.
 #[derive(Debug, Default)]
 pub(crate) struct FaultLog {
+    // All nodes of a text share a reference to the log, and each may add to it.
     faults: RefCell<Vec<Misplaced>>,
 }
 

@@ -26,6 +26,7 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<LimitSettings, Misplaced> {
 pub(super) fn read_amount(node: &TomlNode<'_>, unit: Unit) -> Result<u64, Misplaced> {
     let amount = match node.value() {
         DeValue::String(text) => unit.read_text(text),
+        // TOML also has hexadecimal, octal and binary integers.
         DeValue::Integer(integer) => match i64::from_str_radix(integer.as_str(), integer.radix()) {
             Ok(amount) => unit.read_integer(amount),
             Err(_) => Err(unit.misspelt()),

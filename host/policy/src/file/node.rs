@@ -166,6 +166,7 @@ impl<'t> TomlNode<'t> {
     ) -> impl Iterator<Item = Misplaced> + use<'e, 't> {
         entries.iter().filter(|(key, _)| !known.contains(key)).map(|(_, unknown)| {
             let fault = unknown.fail(PolicyFault::UnknownKey { known: known.to_vec() });
+            // The suggestion compares the text of this span, so it must be that of the key.
             Misplaced { span: unknown.key_span.clone(), ..fault }
         })
     }

@@ -56,6 +56,7 @@ pub(crate) struct PluginSection {
 pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, PluginSection>, Misplaced> {
     let mut plugins = BTreeMap::new();
     for (name, node) in section.entries()? {
+        // The name and the section are read apart, so that the faults of both are noted.
         let name = node.keep(PluginName::new(name).map_err(|fault| node.fail(fault)));
         let plugin = node.keep(read_plugin(&node));
         plugins.extend(name.zip(plugin));

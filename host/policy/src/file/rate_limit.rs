@@ -39,6 +39,7 @@ fn read_limit(node: &TomlNode<'_>) -> Option<RateLimitKeys> {
         rate: read_rate(&table),
         concurrent: table.read("concurrent", |node| read_count(node, CONCURRENT_CALLS_MAX)),
     };
+    // A misspelt key was noted already, and probably is the missing one.
     let limits_nothing = table.get("rate").is_none() && table.get("concurrent").is_none();
     if limits_nothing && !table.is_misspelt("rate") {
         node.keep::<()>(Err(node.fail(PolicyFault::LimitsNothing)));
@@ -75,6 +76,7 @@ fn read_calls_per_period(node: &TomlNode<'_>) -> Result<(u32, RatePeriod), Mispl
     };
     let (calls, unit) = node.text()?.split_once('/').ok_or_else(misspelt)?;
     let period = RatePeriod::ALL.into_iter().find(|period| period.as_str() == unit).ok_or_else(misspelt)?;
+    // `parse` would accept a plus sign.
     if calls.is_empty() || !calls.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(misspelt());
     }

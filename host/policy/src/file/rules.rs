@@ -53,6 +53,7 @@ fn read_rule(node: &TomlNode<'_>, id: RuleId, trust: Trust) -> Option<Rule> {
     let when = section.read("when", |node| when::read(node, assumed));
     let over_ask = section.read("over", |node| read_over(node, decision)).is_some();
     let reason = section.read("reason", read_reason);
+    // Return only here, so that the faults of all keys are noted.
     let (tool, decision) = (tool?, decision?);
     let explanation = reason.clone().unwrap_or_else(|| Arc::from(sentence(id, decision)));
     Some(Rule { id, tool, permission, hint, subject, when, decision, over_ask, reason, explanation, trust })

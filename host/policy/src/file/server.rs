@@ -72,6 +72,7 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<PluginName, Plugin
 fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
     let has = |key: &str| Ok(node.entries()?.iter().any(|(name, _)| *name == key));
     let has_url = has("url")?;
+    // Otherwise each key of the other form would be reported as unknown.
     if has_url && (has("command")? || has("package")?) {
         return Err(node.fail(BindingError::ServerStart));
     }
@@ -98,6 +99,7 @@ fn read_server(node: &TomlNode<'_>) -> Result<PluginSection, Misplaced> {
 /// Parses the program of a server, and what it gets.
 fn read_program(section: &mut PluginSection, node: &TomlNode<'_>, table: &TomlTable<'_, '_>) -> Result<(), Misplaced> {
     table.read("directory", |directories| plugin::bind(section, DependencyKind::Directory, directories));
+    // Nothing else is bound yet, so these keys are the directories.
     let directories: Vec<DependencyKey> = section.bindings.keys().cloned().collect();
     if let Some(node) = table.get("directory").filter(|_| directories.len() > PROGRAM_DIRECTORIES) {
         node.keep::<()>(Err(node.fail(BindingError::ProgramDirectories)));
@@ -122,6 +124,7 @@ fn read_program(section: &mut PluginSection, node: &TomlNode<'_>, table: &TomlTa
 /// Binds a key that the section itself chooses.
 fn bind(section: &mut PluginSection, key: &str, binding: Binding, node: &TomlNode<'_>) -> Result<(), Misplaced> {
     let key = DependencyKey::new(key).map_err(|fault| node.fail(fault))?;
+    // A directory of the section may already have this key.
     match section.bindings.insert(key, PlacedValue::new(binding, node)) {
         Some(_) => Err(node.fail(PolicyFault::BoundTwice)),
         None => Ok(()),

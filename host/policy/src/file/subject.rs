@@ -46,6 +46,7 @@ fn read_principal(node: &TomlNode<'_>) -> Result<TextPattern, Misplaced> {
     let text = node.text()?;
     let is_pattern = text.contains(['*', '?', '[', ']', '{', '}', '\\']);
     if is_pattern {
+        // A pattern with a character that no name has would never match, and a deny rule with it would protect nothing.
         let foreign = |character: char| !character.is_ascii_alphanumeric() && !"._@-/*?[]{},!".contains(character);
         if text.contains(foreign) || text.starts_with('/') || text.ends_with('/') || text.contains("//") {
             return Err(node.fail(PolicyFault::PrincipalPattern { shown: Excerpt::of(text).to_string() }));

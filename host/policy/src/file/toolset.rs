@@ -50,6 +50,7 @@ pub(super) fn read(section: &TomlNode<'_>) -> Result<BTreeMap<ToolsetName, Tools
 
 fn read_toolset(node: &TomlNode<'_>) -> Result<ToolsetSection, Misplaced> {
     let table = node.table(&["tools", "toolsets", "except"])?;
+    // A toolset with exceptions alone would be empty.
     if table.get("toolsets").is_none() && !table.is_misspelt("tools") {
         table.require("tools")?;
     }

@@ -22,6 +22,7 @@ pub(super) fn read(node: &TomlNode<'_>, decision: Decision) -> Result<When, Misp
         let accepted = value.keep(read_accepted(&value));
         entries.extend(key.zip(accepted).map(|(key, accepted)| ArgumentCondition { key, accepted }));
     }
+    // Not `entries`, which lacks the entries with a fault.
     if node.entries()?.is_empty() {
         return Err(node.fail(PolicyFault::Empty));
     }
@@ -103,6 +104,7 @@ fn read_scalar(node: &TomlNode<'_>, wanted: &'static str) -> Result<Accepted, Mi
         DeValue::Integer(integer) => {
             i64::from_str_radix(integer.as_str(), integer.radix()).map(Accepted::Integer).map_err(|_| number())
         }
+        // TOML has `inf` and `nan`, which no JSON number equals.
         DeValue::Float(float) => match float.as_str().parse::<f64>() {
             Ok(float) if float.is_finite() => Ok(Accepted::Float(float)),
             Ok(_) | Err(_) => Err(number()),

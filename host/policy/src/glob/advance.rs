@@ -29,6 +29,7 @@ impl Glob {
         let mut choices = Vec::new();
         for tokens in syntax::read(text)? {
             let mut segments = segment::split(&tokens, &['/'])?;
+            // Before `retain` drops the empty segment in front of the first slash.
             let is_rooted = segments.first().is_some_and(|first| first.is_literally(""));
             segments.retain(|segment| !segment.is_literally("") && !segment.is_literally("."));
             if segments.len() == 1 && !is_rooted {
@@ -43,6 +44,7 @@ impl Glob {
     pub(crate) fn start(&self, reached: &mut impl FnMut(Position)) -> bool {
         let mut is_matched = false;
         for choice in 0..self.choices.len() {
+            // Not `||`, because every choice must add its positions.
             is_matched |= self.reach(Position { choice, segment: 0 }, reached);
         }
         is_matched

@@ -53,6 +53,7 @@ impl SegmentToken {
             (Self::Literal(literal), LetterCase::Folded) => *literal == character || fold(*literal) == fold(character),
             (Self::Class(class), LetterCase::Exact) => class.contains(character),
             (Self::Class(class), LetterCase::Folded) => {
+                // A negated class matches a letter if either case is outside of it. That is the wider reading.
                 class.contains(character) || class.contains(lower(character)) || class.contains(upper(character))
             }
             (Self::Run | Self::Deep, _) => false,
@@ -147,6 +148,7 @@ impl Segment {
 pub(super) fn split(tokens: &[SegmentToken], separators: &[char]) -> Result<Vec<Segment>, GlobError> {
     let divides =
         |token: &SegmentToken| matches!(token, SegmentToken::Literal(character) if separators.contains(character));
+    // Only a literal can be a separator. The parser refuses a slash in a class, and no other token matches one.
     tokens.split(divides).map(|part| Segment::new(part.to_vec())).collect()
 }
 
@@ -173,6 +175,7 @@ pub(super) fn all_match(pattern: &[Segment], text: Option<&str>, case: LetterCas
             }
             // The rest of the pattern needs text, and every other attempt has less text left.
             (Some(_), None) => return false,
+            // Text is left over, so the last `**` has to take more of it.
             (None, Some(_)) => {}
         }
         let Some((after_deep, Some(skipped))) = retry else { return false };
@@ -211,6 +214,7 @@ fn tokens_match(tokens: &[SegmentToken], text: &str, case: LetterCase) -> bool {
                     continue;
                 }
             }
+            // As in `all_match`: every other attempt has less text left.
             (Some(_), None) => return false,
             (None, Some(_)) => {}
         }

@@ -13,6 +13,7 @@ type Choices = Vec<Vec<SegmentToken>>;
 
 /// Parses a pattern.
 pub(super) fn read(text: &str) -> Result<Choices, GlobError> {
+    // This limit also bounds the recursion into nested braces.
     if text.chars().nth(PATTERN_CHARACTERS).is_some() {
         return Err(GlobError::TooLong);
     }
@@ -68,6 +69,7 @@ impl PatternReader<'_> {
                     several = true;
                     choices.extend(self.sequence_until(&[',', '}'])?);
                 }
+                // `sequence_until` stops only at a comma, a closing brace or the end.
                 Some(_closing) if several => return Ok(choices),
                 Some(_closing) => return Err(GlobError::SingleChoice),
                 None => return Err(GlobError::UnclosedBrace),
@@ -137,6 +139,7 @@ fn join(mut heads: Choices, tails: &[Vec<SegmentToken>]) -> Result<Choices, Glob
 
 /// Does the same as [`join`] for several tails. It counts the tokens before it allocates.
 fn multiply(heads: &[Vec<SegmentToken>], tails: &[Vec<SegmentToken>]) -> Result<Choices, GlobError> {
+    // An empty choice counts as a token. Otherwise `{,}{,}{,}` would double the choices at no cost.
     let tokens: usize =
         heads.iter().flat_map(|head| tails.iter().map(move |tail| (head.len() + tail.len()).max(1))).sum();
     if tokens > EXPANDED_TOKENS {

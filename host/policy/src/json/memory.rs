@@ -43,6 +43,7 @@ impl DocumentMemory {
     pub(super) fn take_item(&self, index: usize) -> bool {
         let more_items = match index {
             0 => ITEMS_FIRST,
+            // The list is full at each power of two, and then doubles.
             _ if index >= ITEMS_FIRST && index.is_power_of_two() => index,
             _ => return true,
         };
@@ -64,6 +65,7 @@ impl DocumentMemory {
             Some(left) => self.left.set(left),
             None => self.is_spent.set(true),
         }
+        // After one refusal, smaller charges fail, too.
         !self.is_spent.get()
     }
 }

@@ -34,6 +34,7 @@ impl Constraint {
 
 /// Returns whether a text is a relative path in its plain form.
 pub(super) fn is_path(text: &str) -> bool {
+    // `C:` is a drive on Windows, and `https:` begins a URL. Neither is a relative path.
     let drive = text.split('/').next().is_some_and(|first| first.contains(':'));
     text.len() <= RESOURCE_PATH_BYTES && is_plain(text) && !drive && text.split('/').all(|segment| !segment.is_empty())
 }

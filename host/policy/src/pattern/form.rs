@@ -60,6 +60,7 @@ impl PatternForm {
         let read = |(name, form): (String, ConstraintForm)| {
             let constraint = read(form)?;
             match constraint {
+                // No offer and no proposal has this, so the host did not write it.
                 Constraint::Any if RESOURCES.contains(&&*name) || URLS.contains(&&*name) => Err(PatternError::TooWide),
                 Constraint::Any | Constraint::Exact(_) | Constraint::Glob(_) | Constraint::Url(_) => {
                     Ok((name, constraint))
@@ -100,6 +101,7 @@ fn without_duplicates<'de, D: Deserializer<'de>>(
         fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
             let mut entries = BTreeMap::new();
             while let Some((name, constraint)) = object.next_entry()? {
+                // serde alone would keep the last of two equal names, and another reader could keep the first.
                 if entries.insert(name, constraint).is_some() {
                     return Err(A::Error::custom("an argument appears twice"));
                 }

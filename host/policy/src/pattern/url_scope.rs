@@ -29,6 +29,7 @@ impl UrlScope {
     /// Parses the scope of a path from the text that [`Self::text`] writes.
     pub(super) fn path(text: &str) -> Result<Self, PatternError> {
         let url = Destination::from_url(text).map_err(|_| PatternError::Url)?;
+        // The host stores only this plain form, so it has not written any other.
         let is_plain = text.len() <= RESOURCE_PATH_BYTES && path_text(&url) == text;
         if is_plain { Ok(Self::Path(url)) } else { Err(PatternError::Url) }
     }

@@ -8,6 +8,7 @@ use crate::mask::{MASKS_MAX, Mask};
 
 pub(super) fn read(node: &TomlNode<'_>) -> Result<DirectoryBinding, Misplaced> {
     let directory = node.table(&["path", "access", "narrow", "hidden", "read-only", "writable"])?;
+    // First, because `writable` is a fault without write access.
     let access = directory.read("access", |node| part(node, Access::read)).unwrap_or_default();
     let masks = |key: &str| directory.read(key, read_masks).unwrap_or_default();
     let path = directory.need("path", |node| part(node, binding::read_path));

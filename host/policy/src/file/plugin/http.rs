@@ -81,6 +81,7 @@ fn read_with(node: &TomlNode<'_>, keys: &[&'static str], default: &[&str]) -> Re
         server: None,
     };
     let hosts = if table.is_misspelt("hosts") { None } else { node.keep(read_hosts(&table, &mut client)) };
+    // Only written methods can contradict the other keys: the default has no tunnel, or the other keys do not exist.
     if let Some(methods) = table.get("methods") {
         methods.keep(client.check_tunnels().map_err(|fault| methods.fail(fault)));
     }

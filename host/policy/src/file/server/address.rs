@@ -61,6 +61,7 @@ pub(super) fn read(table: &TomlTable<'_, '_>, url: &TomlNode<'_>) -> Result<Http
     }
     if let Some(secret) = table.get("secret") {
         client.secret = secret.keep(plugin::read_secret(secret, &client));
+        // `oauth = false` is the default, and contradicts no secret.
         if table.get("oauth").is_some_and(|oauth| !matches!(oauth.value(), DeValue::Boolean(false))) {
             return Err(secret.fail(ServerAddressError::Credentials));
         }
