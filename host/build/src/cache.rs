@@ -15,6 +15,7 @@ use crate::project_file;
 
 /// Returns `$XDG_CACHE_HOME/portcullis/<kind>`, or the same under `~/.cache`.
 pub fn folder(kind: &str) -> Result<PathBuf> {
+    // The XDG Base Directory Specification says to ignore a path that is not absolute.
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let cache = absolute("XDG_CACHE_HOME")
         .or_else(|| absolute("HOME").map(|home| home.join(".cache")))
@@ -24,6 +25,7 @@ pub fn folder(kind: &str) -> Result<PathBuf> {
 
 /// Returns `folder/key`. If it does not exist yet, `make` fills an empty directory, which is then renamed to it.
 pub fn entry(folder: &Path, key: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+    // An entry never changes, so one that exists needs no lock. Filling another entry can hold the lock for minutes.
     let place = folder.join(key);
     if place.exists() {
         return Ok(place);
@@ -69,6 +71,7 @@ pub fn empty(directory: &Path) -> Result<()> {
 /// # Errors
 /// The entry cannot be opened.
 pub fn touch(entry: &Path) -> io::Result<()> {
+    // The owner can set times through a file that is only open to read, so this also works for a folder.
     File::open(entry)?.set_modified(SystemTime::now())
 }
 
@@ -100,6 +103,7 @@ pub fn forget_oldest(folder: &Path, keep: usize) -> io::Result<()> {
 pub fn digest_of(folder: &Path, but: &[&str]) -> Result<String> {
     let read = || format!("cannot read {}", folder.display());
     let mut entries = fs::read_dir(folder).with_context(read)?.collect::<io::Result<Vec<_>>>()?;
+    // `read_dir` has no order, and the digest must not depend on one.
     entries.sort_by_key(fs::DirEntry::file_name);
     let mut lines = String::new();
     for entry in entries {

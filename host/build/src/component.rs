@@ -27,6 +27,7 @@ fn encode(module: &[u8], wit: &Path, world: &str) -> Result<Vec<u8>> {
     ComponentEncoder::default()
         .validate(true)
         .module(&module)?
+        // A plugin has no `main`: the host calls its exports, so it needs the adapter for reactors.
         .adapter(WASI_SNAPSHOT_PREVIEW1_ADAPTER_NAME, WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER)?
         .encode()
         .context("the module is not a plugin")

@@ -46,6 +46,7 @@ pub fn build(
     packages: &[&Package],
     optimization: Optimization,
 ) -> Result<()> {
+    // Check all packages first, before cargo spends minutes on one of them.
     for package in packages {
         stem(package)?;
     }

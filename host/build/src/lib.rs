@@ -56,6 +56,7 @@ pub struct Built {
 pub fn build(project: &Project, out: &Path) -> Result<Built> {
     // Toolchains run in other folders, where a relative path would mean another file.
     let out = &absolute(out)?;
+    // Builds of one component share a working folder, so the lock and the folder have the same name.
     let (locks, name) = (cache::folder("locks")?, cache::digest(out.as_os_str().as_encoded_bytes()));
     let _lock = cache::hold(&locks, &name, &format!("{}: another build of it is running", out.display()))?;
     // The working folder is not in the project: a project can contain links, and a toolchain writes through them.
@@ -72,6 +73,7 @@ pub fn build(project: &Project, out: &Path) -> Result<Built> {
 fn absolute(file: &Path) -> Result<PathBuf> {
     let name = file.file_name().with_context(|| format!("{} is not the path of a file", file.display()))?;
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    // Two spellings of one path must get the same lock. A link at the file itself stays: `finish` replaces it.
     let made = fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
     Ok(made.with_context(|| format!("cannot create {}", folder.display()))?.join(name))
 }
@@ -81,6 +83,7 @@ fn finish(raw: &Path, out: &Path) -> Result<Built> {
     let bytes = project_file::read(raw, project_file::MODULE_BYTES_MAX)
         .with_context(|| format!("the toolchain did not create {}", raw.display()))?;
     let stripped = strip::strip(&bytes).context("the toolchain's output is not a component")?;
+    // The partial file is in the same folder, because a rename does not cross file systems (rename(2)).
     let partial = out.with_extension("wasm.partial");
     let written = project_file::create(&partial).and_then(|mut file| file.write_all(&stripped));
     let moved = written.and_then(|()| fs::rename(&partial, out));

@@ -47,6 +47,7 @@ fn install_into(folder: &Path) -> Command {
     let mut npm = Command::new("npm");
     // `npm ci` checks the digest of every package. No package's installation script runs.
     npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+    // The user's settings `omit`, `global` and `dry-run` would leave packages out or install nothing here.
     npm.args(["--include=prod", "--include=optional", "--no-global", "--no-dry-run"]).current_dir(folder);
     npm
 }

@@ -64,6 +64,7 @@ pub(crate) fn install_into(folder: &Path) -> Command {
     let mut pip = Command::new("python3");
     // -P: do not import modules from the working directory.
     pip.args(["-P", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--target"]);
+    // A module on the user's path could take the place of one of pip's own.
     pip.arg(folder).env_remove("PYTHONPATH");
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(is_foreign) {

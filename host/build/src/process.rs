@@ -57,6 +57,7 @@ static SHOWS_COMMANDS: AtomicBool = AtomicBool::new(false);
 
 /// Makes [`run_tool`] show the command of a tool that fails. By default it does not, because commands are long.
 pub fn show_commands() {
+    // The flag guards no other data, so no order is needed.
     SHOWS_COMMANDS.store(true, Ordering::Relaxed);
 }
 
@@ -78,6 +79,7 @@ struct Programs {
 
 impl Programs {
     fn lock() -> MutexGuard<'static, Self> {
+        // No function leaves a change of the fields half done, so they are valid after a panic too.
         PROGRAMS.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,6 +107,7 @@ pub fn end(how: End) {
     };
     let mut programs = Programs::lock();
     programs.ended = true;
+    // Keep the lock meanwhile: `forget` waits for it, so no process is reaped and no id in the list is reused.
     for group in &programs.groups {
         // A group that has ended meanwhile is not an error.
         let _ = kill_process_group(*group, signal);
@@ -126,6 +129,7 @@ impl RunningProcess {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "interrupted"));
         }
         if programs.led {
+            // The group is set before the program runs, so none of its children can be outside of it.
             command.process_group(0);
         }
         let child = command.spawn()?;
@@ -138,6 +142,8 @@ impl RunningProcess {
 
     fn wait(mut self) -> Result<ExitStatus> {
         self.has_ended(WaitIdOptions::empty())?;
+        // Forget the group before reaping its process. Afterwards its id may belong to a group that `end` must not
+        // signal.
         self.forget();
         Ok(self.child.wait()?)
     }
@@ -157,6 +163,7 @@ impl RunningProcess {
 impl Drop for RunningProcess {
     fn drop(&mut self) {
         self.forget();
+        // `try_wait` reaps a process that has ended, so `forget` comes first here too.
         if matches!(self.child.try_wait(), Ok(None)) {
             // Errors cannot be reported from drop.
             if self.led {
@@ -180,8 +187,10 @@ pub fn run_aside(command: &mut Command) -> Result<()> {
 
 /// Runs a command and returns what it wrote to standard output.
 pub fn capture(command: &mut Command) -> Result<String> {
+    // The user does not see what is captured, so the program must not wait for an answer to a question in it.
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let mut running = RunningProcess::start(command).with_context(|| not_started(command))?;
+    // Read before waiting: a program that fills the pipe ends only when the pipe is read.
     let mut output = Vec::new();
     if let Some(stdout) = &mut running.child.stdout {
         stdout.read_to_end(&mut output)?;
@@ -237,6 +246,7 @@ pub fn run_within(command: &mut Command, limit: Duration) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::from(io::stderr()));
     let running = RunningProcess::start(command).with_context(|| not_started(command))?;
     let deadline = Instant::now() + limit;
+    // `waitid` has no timeout, so poll.
     while Instant::now() < deadline {
         if running.has_ended(WaitIdOptions::NOHANG)? {
             return judge(command, running.wait()?);

@@ -60,6 +60,7 @@ impl Project {
     /// # Errors
     /// There is no project, or its file is invalid.
     pub fn open(folder: &Path) -> Result<Project> {
+        // Caches and locks identify a project by its path, so it needs one spelling.
         let root = folder.canonicalize().with_context(|| format!("there is no {}", folder.display()))?;
         ensure!(
             root.to_str().is_some(),
@@ -79,6 +80,7 @@ impl Project {
 
     fn parse(root: PathBuf, text: &str) -> Result<Project> {
         let ProjectFile { name, language, source, sdk, engine } = toml::from_str(text)?;
+        // The name becomes the name of a file, so it must not lead to another folder.
         check_name(&name)?;
         let source = source.unwrap_or_else(|| PathBuf::from(default_source(language)));
         ensure!(

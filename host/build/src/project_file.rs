@@ -25,6 +25,7 @@ pub const MODULE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub fn open(path: &Path) -> io::Result<File> {
     // Check before opening, because opening some devices starts them, and check again what was opened.
     require_regular(&fs::metadata(path)?)?;
+    // Without O_NONBLOCK, opening a pipe that has replaced the file would wait for its writer (fifo(7)).
     let file = File::options().read(true).custom_flags(nonblocking()).open(path)?;
     require_regular(&file.metadata()?)?;
     Ok(file)
@@ -52,7 +53,9 @@ pub fn read_text(path: &Path, bytes_max: u64) -> io::Result<String> {
 /// Those of [`read`], or the path is absolute, goes up or goes through a link.
 pub fn read_below(folder: &Path, path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
     let folder = File::open(folder)?;
+    // NOCTTY: a terminal at this path must not become the controlling terminal of this process (open(2)).
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    // The kernel checks each component while it resolves the path, so it also refuses a link that appears meanwhile.
     let within = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let file = File::from(openat2(folder.as_fd(), path, flags, Mode::empty(), within)?);
     require_regular(&file.metadata()?)?;
@@ -65,6 +68,7 @@ pub fn read_below(folder: &Path, path: &Path, bytes_max: u64) -> io::Result<Vec<
 /// Those of [`read`], or the copy cannot be written.
 pub fn copy(from: &Path, to: &Path, bytes_max: u64) -> io::Result<()> {
     let file = open(from)?;
+    // The system does not follow a link at the path of a file that it must create (O_EXCL in open(2)).
     let mut target = File::create_new(to)?;
     if io::copy(&mut (&file).take(bytes_max.saturating_add(1)), &mut target)? > bytes_max {
         return Err(too_long(bytes_max));
@@ -81,6 +85,7 @@ pub fn create(path: &Path) -> io::Result<File> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         Ok(()) | Err(_) => {}
     }
+    // If a link appears at the path in between, this fails and does not follow it.
     File::create_new(path)
 }
 

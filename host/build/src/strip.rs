@@ -73,6 +73,8 @@ pub(crate) fn strip(bytes: &[u8]) -> Result<Vec<u8>> {
                 }
             }
             other => {
+                // The functions of a code section are payloads too. The start of the section has already covered their
+                // bytes.
                 if let Some((id, range)) = other.as_section() {
                     let data = bytes.get(range).context("a section beyond the end")?;
                     open.last_mut().context("a section without a beginning")?.section(id, data);

@@ -39,6 +39,7 @@ pub fn create(parent: &Path, name: &str, language: Language) -> Result<PathBuf> 
 fn write_all(root: &Path, name: &str, language: Language) -> Result<()> {
     for (path, bytes) in embedded::below(&format!("templates/{}", language.name())) {
         let text = std::str::from_utf8(bytes).with_context(|| format!("{path} of the template is not text"))?;
+        // `check_name` has refused every character that a template's language would have to escape.
         let text = text.replace(NAME, name);
         write(root, &renamed(path), text.as_bytes())?;
     }
@@ -66,6 +67,7 @@ fn write(root: &Path, path: &str, bytes: &[u8]) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     }
     fs::write(&file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    // An embedded file has no mode, so the only executable one is known by its name.
     if path == EXECUTABLE {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
     }

@@ -41,6 +41,7 @@ impl Workspace {
     /// Cargo cannot read the manifest of the crate or of its workspace, and has printed why.
     pub fn of(folder: &Path) -> Result<Workspace> {
         let mut cargo = process::cargo();
+        // Without `--no-deps`, cargo resolves the dependencies, which can need the network.
         cargo.args(["metadata", "--no-deps", "--format-version", "1", "--manifest-path"]);
         Workspace::parse(&process::capture(cargo.arg(folder.join("Cargo.toml")))?)
     }
@@ -74,6 +75,7 @@ impl Workspace {
     #[must_use]
     pub fn cargo(&self) -> Command {
         let mut cargo = process::cargo();
+        // Always set the target folder, because a build can choose another one than cargo would.
         cargo.current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         cargo
     }
@@ -104,6 +106,7 @@ impl Package {
             name: package.get("name")?.as_str()?.to_owned(),
             id: package.get("id")?.as_str()?.to_owned(),
             folder: manifest.parent()?.to_owned(),
+            // Cargo names the file after the crate, which has `_` in place of each `-`.
             component: component.and_then(|it| Some(it.get("name")?.as_str()?.replace('-', "_"))),
             plugin_name: package.pointer("/metadata/portcullis/name").and_then(Value::as_str).map(str::to_owned),
         })

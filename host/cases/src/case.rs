@@ -245,6 +245,7 @@ impl TestCase {
         }
         let within = self.grants.directory.values().flat_map(|directory| directory.files.keys());
         let expected = self.steps.iter().flat_map(|step| step.expect.files.keys());
+        // The case may be from another person, so no path of it may leave the directories of the case.
         for path in within.chain(expected) {
             ensure!(is_plain(path), "`{}` is not a plain relative path", path.escape_debug());
         }

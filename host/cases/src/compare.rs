@@ -44,6 +44,7 @@ fn differ(expected: &Value, found: &Value, at: &str) -> Option<String> {
 /// Returns whether two numbers have the same value, such as 1 and 1.0.
 fn is_same(one: &Number, other: &Number) -> bool {
     match (whole(one), whole(other)) {
+        // A floating-point number would make different large integers equal.
         (Some(one), Some(other)) => one == other,
         _ => one.as_f64() == other.as_f64(),
     }

@@ -69,8 +69,10 @@ impl KeptCode {
     /// Stores the compiled code of a state directory. Ignores errors, because the cache is optional.
     pub(super) fn keep(&self, state: &Path) {
         let partial = self.folder.join(format!("{}.partial", std::process::id()));
+        // An earlier process with the same id may have left a folder of this name.
         let _ = fs::remove_dir_all(&partial);
         let kept = begin(state, &partial).and_then(|()| {
+            // `rename` does not replace a folder that has content (rename(2)).
             let _ = fs::remove_dir_all(&self.entry);
             fs::rename(&partial, &self.entry)
         });
@@ -111,6 +113,7 @@ fn code_bytes(entry: &Path) -> u64 {
 
 /// Initializes a state directory with only the compiled code of another one.
 pub(super) fn begin(from: &Path, to: &Path) -> io::Result<()> {
+    // No other user may read the key that seals the code.
     fs::DirBuilder::new().mode(0o700).recursive(true).create(to.join(CACHE))?;
     fs::copy(from.join(KEY), to.join(KEY))?;
     for entry in fs::read_dir(from.join(CACHE))? {

@@ -119,6 +119,7 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<LocatedCase>> {
 /// Parses a file with one case or an array of cases. Returns each with its template, if it has one.
 fn parse(text: &str) -> anyhow::Result<Vec<(TestCase, Option<Value>)>> {
     let several = text.trim_start().starts_with('[');
+    // Parse the text and not a `Value`, so that an error names its line.
     let parsed = match several {
         true => serde_json::from_str(text),
         false => serde_json::from_str(text).map(|case| vec![case]),
@@ -128,6 +129,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<(TestCase, Option<Value>)>> {
         Some(name) => anyhow!("the case `{}`: {error}", name.escape_debug()),
         None => error.into(),
     })?;
+    // Parse the text a second time only if it may have placeholders.
     let mut templates = if fill::is_likely(text) { written(text)? } else { Vec::new() }.into_iter();
     let mut read = Vec::new();
     for case in cases {

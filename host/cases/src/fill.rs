@@ -35,6 +35,7 @@ impl Fill {
     }
 
     fn text(&self, text: &str) -> String {
+        // No address contains a placeholder, so the order of the replacements does not matter.
         self.0.iter().fold(text.to_owned(), |text, (name, address)| text.replace(name, address))
     }
 }

@@ -70,6 +70,7 @@ pub(super) async fn whole(host: &Host, session: &str, reply: &Reply) -> Result<O
         // JSON without an output schema is cut like a text, with another media type.
         Some(reference) if reference.media_type != TEXT => return Ok(None),
         Some(reference) => loop {
+            // The calls of a case name no principal, so they have the default one.
             let reader = Reader { session, principal: &Principal::default() };
             let piece = host.outputs().read(reader, &reference.id, bytes, PIECE_BYTES).await?;
             if piece.is_empty() {

@@ -93,6 +93,7 @@ async fn converse(mut stream: TcpStream, exchange: &Mutex<ServerExchange>) -> io
     let Some(asked) = read(&mut BufReader::new(&mut stream)).await?.map(Arc::new) else { return Ok(()) };
     let answer = {
         let mut exchange = exchange.lock_recovered();
+        // Record the request before the response: the call may end, and the case be checked, as soon as it has that.
         exchange.requests.push(Arc::clone(&asked));
         exchange.answers.iter().find(|answer| fits(answer, &asked)).cloned()
     };
@@ -116,6 +117,7 @@ async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<S
         headers.insert(name, value);
     }
     let chunked = headers.get("transfer-encoding").is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
+    // A request without a length has no body (RFC 9112, section 6.3).
     let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     let mut body = Vec::new();
     if chunked {
@@ -158,6 +160,7 @@ fn fits(answer: &ServerAnswer, asked: &ServerRequest) -> bool {
 
 /// Formats a response, or 404 if there is none.
 fn written(answer: Option<&ServerAnswer>, head_only: bool) -> Vec<u8> {
+    // The space after the status is required even without a reason (RFC 9112, section 4).
     let mut text = format!("HTTP/1.1 {} \r\nconnection: close\r\n", answer.map_or(404, |answer| answer.status));
     let mut body = String::new();
     if let Some(answer) = answer {

@@ -57,6 +57,7 @@ pub(super) fn compose(plugin: &str, case: &TestCase, places: &Places) -> String 
     let decision = match case.decision {
         CaseDecision::Allow => Some("allow"),
         CaseDecision::Ask => Some("ask"),
+        // Without a rule, the policy denies.
         CaseDecision::Deny => None,
     };
     if let Some(decision) = decision {
@@ -67,6 +68,7 @@ pub(super) fn compose(plugin: &str, case: &TestCase, places: &Places) -> String 
     let grants = &case.grants;
     for (key, directory) in &grants.directory {
         if let Some(path) = places.directories.get(key) {
+            // A key is a plain name, so it needs no quotes in TOML.
             line(&mut text, &format!("directory.{key}"), &of_directory(directory, path));
         }
     }

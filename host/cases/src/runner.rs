@@ -92,6 +92,7 @@ impl CaseRunner {
         let several = case.steps.len() > 1;
         for (index, step) in case.steps.iter().enumerate() {
             let (reply, progress) = self.call(host, step).await;
+            // This reads the whole audit log, so do it now only for a case that expects something in it.
             let printed = if step.expect.log.is_empty() { None } else { Some(kept::printed(host, &reply).await) };
             let text = match step.expect.wants_whole_text() {
                 true => kept::whole(host, &self.session(), &reply).await,
@@ -122,6 +123,7 @@ impl CaseRunner {
     }
 
     fn session(&self) -> String {
+        // Cases share a host and its state. A session of its own keeps the store of one case from the next.
         format!("case-{}", self.cases)
     }
 
@@ -139,6 +141,7 @@ impl CaseRunner {
                 tokio::time::sleep(Duration::from_millis(milliseconds)).await;
                 cancellation.cancel();
             }
+            // Never finish: after a cancellation, the case is still decided by the reply of the call.
             std::future::pending::<Infallible>().await
         };
         tokio::select! {

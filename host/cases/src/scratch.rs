@@ -43,6 +43,7 @@ impl Scratch {
             let path = folder.join(format!("portcullis-test-{}-{number}", std::process::id()));
             match fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self::at(path)),
+                // Never use a directory that exists: another user may have made it.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error).with_context(|| path.display().to_string()),
             }
@@ -63,6 +64,7 @@ impl Scratch {
     /// Waits for a change whose threads go on if it is dropped.
     pub(super) async fn changed_by<T>(&self, change: impl Future<Output = T>) -> T {
         self.is_changing.store(true, Ordering::Relaxed);
+        // If this future is dropped here, the flag stays set, and `drop` waits for the threads.
         let changed = change.await;
         self.is_changing.store(false, Ordering::Relaxed);
         changed
@@ -84,8 +86,10 @@ impl Drop for Scratch {
 /// Creates a directory, or removes the content of an existing one. The directory itself stays.
 pub(super) fn empty(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
+    // Keep the directory itself, because an open host of an earlier case holds a handle to it.
     for entry in fs::read_dir(path)? {
         let entry = entry?;
+        // `file_type` does not follow links, so a link is removed and not what it leads to.
         if entry.file_type()?.is_dir() {
             fs::remove_dir_all(entry.path())?;
         } else {
@@ -115,12 +119,14 @@ pub(super) async fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
             let (kind, source, target) = (entry.file_type()?, entry.path(), to.join(entry.file_name()));
             entries += 1;
             ensure!(entries <= COPIED_ENTRIES_MAX, "it contains more than {COPIED_ENTRIES_MAX} files and folders");
+            // A link is neither of the two, so nothing outside the directory is copied.
             if kind.is_dir() {
                 fs::create_dir_all(&target)?;
                 folders.push((source, target));
             } else if kind.is_file() {
                 bytes += entry.metadata()?.len();
                 ensure!(bytes <= COPIED_BYTES_MAX, "its files have more than {COPIED_BYTES_MAX} bytes");
+                // The file may grow after the check, so the copy has a limit too.
                 project_file::copy(&source, &target, COPIED_BYTES_MAX).with_context(|| source.display().to_string())?;
             }
             // Yield between two files, so that a signal can interrupt the run.

@@ -89,6 +89,7 @@ fn of_output(expect: &Expect, reply: &Reply) -> Vec<String> {
     if let Some(expected) = &expect.json {
         match &reply.output {
             Some(Output::Json(found)) => {
+                // The host has parsed the output already, so this does not fail.
                 let found: Value = serde_json::from_str(found).unwrap_or(Value::Null);
                 problems.extend(of_value("the JSON", expected, &found));
             }
@@ -257,6 +258,7 @@ fn of_file(path: &str, expected: Option<&str>, directories: &BTreeMap<Dependency
 /// Returns whether the error means that nothing exists at a path, or something other than a regular file.
 fn is_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::InvalidInput)
+        // `read_below` follows no link, and openat2(2) reports one as ELOOP.
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
 }
 

@@ -89,6 +89,7 @@ impl World {
         scratch::empty(&scratch.path(PLUGINS))?;
         fs::write(scratch.path(PLUGINS).join(format!("{plugin}.wasm")), &component)?;
         let (compiled, state) = (KeptCode::of(&component), scratch.path(STATE));
+        // The host reads the file itself, so free this copy before the component is compiled.
         drop(component);
         if let Some(compiled) = &compiled {
             compiled.adopt(&state);
@@ -125,6 +126,7 @@ impl World {
 
     /// Creates the directories and servers of a case, and the policy that grants them.
     pub(super) async fn arrange<'a>(&mut self, located: &'a LocatedCase) -> anyhow::Result<ArrangedCase<'a>> {
+        // The placeholders of the case stand for addresses, so the servers must run first.
         let servers = self.serve(&located.case).await.context("no server can be started")?;
         let case = located.filled(&Fill::of(&servers))?;
         for (key, http) in &case.grants.http {
@@ -151,6 +153,8 @@ impl World {
         }
         let mut addresses = BTreeMap::new();
         for key in wanted.keys() {
+            // A running server keeps its address, so a later case with the same grants has the same policy and shares
+            // its host.
             let server = match self.servers.remove(key) {
                 Some(server) => server,
                 None => Loopback::start().await?,
@@ -177,6 +181,7 @@ impl World {
                 copied.await.with_context(|| from.display().to_string())?;
             }
             for (name, contents) in &directory.files {
+                // `copy` makes no links, so this cannot write outside the directory.
                 scratch::write(&path.join(name), contents.as_bytes()).with_context(|| name.clone())?;
             }
             directories.insert(key.clone(), path);
@@ -186,6 +191,7 @@ impl World {
 
     /// Returns the folder to copy for a case. It must be in the project or next to the case file.
     fn source(&self, file: &Path, from: &Path) -> anyhow::Result<PathBuf> {
+        // Resolve links before the check, so that no link leads out of the permitted folders.
         let beside = file.canonicalize()?;
         let beside = beside.parent().unwrap_or(Path::new("/"));
         let source = beside.join(from).canonicalize()?;
@@ -199,6 +205,7 @@ impl World {
         let (state, cases) = match self.state.take() {
             Some((state, cases)) if cases < STATE_CASES_MAX => (state, cases),
             worn => {
+                // Drop the hosts before the directory, because they still write to it.
                 self.hosts.clear();
                 drop(worn);
                 (self.begin_state()?, 0)

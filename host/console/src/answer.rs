@@ -56,6 +56,7 @@ pub(crate) async fn answer(
     }
     match &requests[..] {
         [one] if ended.contains_key(&Answered::Changed) || ended.contains_key(&Answered::RunsHere) => {
+            // Stay with this request: its page shows what has changed, or the reply of the call.
             redirect(&format!("/inbox/{}", one.id))
         }
         [one] => redirect(&next_after(&state, &one.id).await),
@@ -98,11 +99,13 @@ async fn selected(
     request: &ProvenRequest,
 ) -> Result<Option<Answer>, String> {
     let numbers = form.get("calls").trim();
+    // A denial is about the whole request, whatever numbers are in the field.
     if numbers.is_empty() || form.get("answer") != "approve" {
         return Ok(None);
     }
     let open =
         state.approvals_of(session).question(&request.id).await.map_err(|error| WithCauses(&error).to_string())?;
+    // If there is nothing to select from, no number is valid.
     let count = open.question.and_then(|question| question.selectable_calls()).unwrap_or(0);
     let calls = CallSelection::parse(numbers, count).map_err(|error| error.to_string())?;
     let note = form.get("note").trim();
@@ -175,6 +178,7 @@ async fn next_after(state: &ConsoleState, id: &str) -> String {
     let Ok(listing) = state.approvals.list().await else { return "/inbox".to_owned() };
     let mut waiting: Vec<_> = listing.questions.iter().filter(|open| open.status == Status::Pending).collect();
     waiting.sort_by(|one, other| (one.asked_at, &one.id).cmp(&(other.asked_at, &other.id)));
+    // If the request cannot be read, begin with the first one of the list.
     let asked = state.approvals.question(id).await.map(|open| open.asked_at).unwrap_or_default();
     let after = waiting.iter().find(|open| (open.asked_at, open.id.as_str()) > (asked, id));
     after.or(waiting.last()).map_or_else(|| "/inbox".to_owned(), |open| format!("/inbox/{}", open.id))

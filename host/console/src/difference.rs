@@ -52,6 +52,8 @@ impl Difference {
         let mut files = 0;
         for line in text.split_terminator('\n') {
             let row = match line.as_bytes().first() {
+                // The host puts a mark before each line of a file, so a line with `@` is the host's own even within a
+                // hunk.
                 Some(b'@') => difference.host_line(line, &mut hunk),
                 Some(_) | None if hunk.old_left + hunk.new_left > 0 => difference.line(line, &mut hunk),
                 Some(b'+') => {
@@ -62,6 +64,7 @@ impl Difference {
             };
             difference.rows.push(row);
         }
+        // A text that names no file shows no effect at all.
         difference.is_complete &= files > 0;
         difference
     }

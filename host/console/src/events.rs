@@ -35,6 +35,7 @@ pub(crate) async fn stream(
         return refusal(StatusCode::SERVICE_UNAVAILABLE, "Too many pages", why);
     };
     let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
+    // The task owns the sender. When it ends, the response ends too.
     tokio::spawn(async move {
         tokio::select! {
             () = session.ended.cancelled() => {}
@@ -52,6 +53,7 @@ async fn send_all(state: &ConsoleState, page: &mpsc::Sender<Bytes>) -> Result<()
     let mut changes = state.watch.subscribe();
     page.send(format!("retry: {RETRY_MILLISECONDS}\n\n").into()).await?;
     loop {
+        // Mark the state as seen before sending it, so that a change during the send causes another event.
         let seen = *changes.borrow_and_update();
         let event = json!({
             "process": state.process, "ledger": seen.ledger, "pending": seen.pending,

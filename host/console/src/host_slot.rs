@@ -59,6 +59,7 @@ impl HostSource {
     /// # Errors
     /// It cannot be opened, for this reason.
     pub(crate) async fn get(&self) -> Result<Host, String> {
+        // Hold the lock until the host is open. Other pages then wait for this host and do not request another.
         let mut open = self.open.lock().await;
         if let Some(host) = &*open {
             return Ok(host.clone());
@@ -74,6 +75,7 @@ impl HostSource {
 
     /// Returns the host if it is open already.
     pub(crate) fn opened(&self) -> Option<Host> {
+        // While the host is being opened, this page is shown without it. It must not wait.
         self.open.try_lock().ok().and_then(|open| open.clone())
     }
 }

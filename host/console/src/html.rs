@@ -42,12 +42,14 @@ pub(crate) fn cell(text: &str) -> String {
 
 /// Returns the first digits of a hash.
 pub(crate) fn hash(text: &str) -> String {
+    // The text may be anything, so it is never cut within a character, and always encoded.
     OneLine(text.get(..HASH_DIGITS).unwrap_or(text)).to_string()
 }
 
 /// Returns the first digits of an id.
 pub(crate) fn short(text: &str) -> String {
     let end = text.char_indices().nth(ID_DIGITS).map_or(text.len(), |(end, _)| end);
+    // Only an id is cut without a mark. Other texts, such as the session of a caller, may begin alike.
     let is_id = text.len() > ID_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     if is_id { text[..end].to_owned() } else { cell(text) }
 }

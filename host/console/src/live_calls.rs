@@ -46,6 +46,7 @@ impl LiveCalls {
         let mut table = self.0.lock_recovered();
         match event {
             LiveEvent::Host(host) => {
+                // The calls under way follow. One that ended while the host was not followed would stay.
                 table.calls.retain(|_, row| row.call.host.id != host.id);
                 table.hosts.insert(host.id);
             }
@@ -88,6 +89,7 @@ impl LiveCalls {
 
 impl LiveRow {
     fn new(call: LiveCall, now: i64) -> Self {
+        // Every call was pending first, also one that the console has met later.
         let first = SeenState { state: LiveState::Pending, at: call.started.as_millisecond(), is_earlier: false };
         let mut states = VecDeque::from([first]);
         if call.state != LiveState::Pending {

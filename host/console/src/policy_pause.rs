@@ -15,6 +15,7 @@ pub(crate) struct PolicyPause {
 impl PolicyPause {
     /// Returns the pause of the policy files.
     pub(crate) async fn of_files(&self) -> Option<Pause> {
+        // The look itself cannot fail. An error means that the console stops, and then no page shows the pause.
         self.blocking(|switch| Ok(switch.pause_of_files())).await.unwrap_or_default()
     }
 

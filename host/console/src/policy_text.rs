@@ -26,6 +26,7 @@ fn blocking_read(path: &Path) -> io::Result<Option<String>> {
         Err(error) if error == rustix::io::Errno::NOENT => return Ok(None),
         Err(error) => return Err(error.into()),
     };
+    // Check the open file and not its path, at which another file can appear in between.
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// Runs the approved call of a request in the background, as `portcullis approvals approve` does.
 pub(crate) fn resume(state: &Arc<ConsoleState>, request: String) {
+    // Record this before the task starts: the answer leads to a page that looks for it.
     state.resumed.put(&request, ResumedState::Running);
     let state = Arc::clone(state);
     tokio::spawn(async move {

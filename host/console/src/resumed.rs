@@ -32,6 +32,7 @@ impl ResumedCalls {
     pub(crate) fn put(&self, request: &str, state: ResumedState) {
         let mut calls = self.0.lock_recovered();
         calls.retain(|(known, _)| known != request);
+        // The oldest call may still run. Its reply is then added again when it ends.
         if calls.len() == REPLIES_KEPT {
             calls.pop_front();
         }

@@ -85,6 +85,7 @@ pub struct Running {
 pub async fn serve(port: u16, options: ConsoleOptions) -> Result<Running, ConsoleError> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let listener = bind(address, WAITING_CONNECTIONS_MAX).map_err(|source| ConsoleError::Listen { address, source })?;
+    // The port may have been 0, and the guards compare the real one.
     let address = listener.local_addr().map_err(|source| ConsoleError::Listen { address, source })?;
     let place =
         ConsolePlace { own: OwnHost::bound(address), sign_in: SignInMethod::Link, stopping: CancellationToken::new() };
@@ -132,6 +133,7 @@ impl std::fmt::Debug for Running {
 
 /// Returns an id of this process for its pages.
 pub(crate) fn process_id() -> Result<String, ConsoleError> {
+    // Only the random text is used. The table with the link is dropped, so it signs no one in.
     ConsoleSessions::default().link().ok_or(ConsoleError::Random)
 }
 
@@ -184,6 +186,7 @@ pub(crate) fn router(state: &Arc<ConsoleState>) -> Router {
         .route("/resume", get(pages::pause::preview).post(pages::pause::resume))
         .route("/sign-out", post(pages::login::sign_out))
         .route("/events", get(events::stream))
+        // `route_layer` skips requests that match no route, so the fallbacks below need no session.
         .route_layer(from_fn(guard::read_form))
         .route_layer(from_fn_with_state(Arc::clone(state), guard::signed_in));
     let outside = Router::new()
@@ -197,6 +200,8 @@ pub(crate) fn router(state: &Arc<ConsoleState>) -> Router {
         .fallback(pages::not_found)
         .method_not_allowed_fallback(pages::wrong_method)
         .with_state(Arc::clone(state))
+        // `own_origin` compares the origin with the `Host` header, so `known_host` runs first. `seal` is the outermost,
+        // so that a refusal has its headers too.
         .layer(from_fn_with_state(Arc::clone(&state.own), guard::own_origin))
         .layer(from_fn_with_state(Arc::clone(&state.own), guard::known_host))
         .layer(from_fn(guard::seal))

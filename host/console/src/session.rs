@@ -97,6 +97,7 @@ impl ConsoleSessions {
     pub(crate) fn find(&self, cookie: &str) -> Option<ConsoleSession> {
         let (wanted, now) = (digest(cookie), Instant::now());
         let mut table = self.0.lock_recovered();
+        // When the token of an approver is no longer valid, a task of the sign-in cancels `ended`.
         table.sessions.retain(|session| session.until > now && !session.ended.is_cancelled());
         let session = table.sessions.iter_mut().find(|session| same(&session.digest, &wanted))?;
         session.until = now + SESSION_TIME;
@@ -111,6 +112,7 @@ impl ConsoleSessions {
 
     /// Ends a session.
     pub(crate) fn sign_out(&self, session: &ConsoleSession) {
+        // This digest is not from the client, so the comparison need not take constant time.
         self.0.lock_recovered().sessions.retain(|known| known.digest != session.digest);
     }
 
@@ -138,6 +140,7 @@ impl SessionTable {
     fn begin(&mut self, approver: Option<Principal>) -> Option<(String, CancellationToken)> {
         let (cookie, csrf, ended) = (secret()?, secret()?, CancellationToken::new());
         if self.sessions.len() == SESSIONS_MAX {
+            // Dropping the session also ends its event streams.
             self.sessions.remove(0);
         }
         self.sessions.push(SignedIn {
@@ -164,12 +167,14 @@ fn digest(secret: &str) -> SecretDigest {
 }
 
 fn same(one: &SecretDigest, other: &SecretDigest) -> bool {
+    // The time of the comparison must not tell a client how much of a guess is right.
     bool::from(one.ct_eq(other))
 }
 
 impl ConsoleSession {
     /// Returns whether a form carries the token of this session.
     pub(crate) fn has_csrf(&self, token: &str) -> bool {
+        // Digests have one length, which a comparison in constant time needs.
         same(&digest(&self.csrf), &digest(token))
     }
 }

@@ -22,6 +22,7 @@ const FAULT_PAUSE: Duration = Duration::from_secs(1);
 pub(crate) async fn follow(state: Arc<ConsoleState>, live: LiveReader) {
     let stopping = state.stopping.clone();
     tokio::select! {
+        // The others never end.
         () = stopping.cancelled() => {}
         () = follow_ledger(&state, state.approvals.changes()) => {}
         () = follow_log(&state) => {}

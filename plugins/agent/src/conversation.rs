@@ -81,6 +81,7 @@ pub(crate) fn run(task: &str, model: &Model<'_>, toolbox: &Toolbox) -> Result<Ru
                 if malformed == MALFORMED_MAX {
                     return talk.unusable(why.0);
                 }
+                // The answer itself is not kept: no format can write back what it could not read.
                 talk.say(Message::User(format!("Your last answer could not be used: {}. Answer again.", why.0)));
             }
             Exchange::Answered(answer) => {
@@ -153,6 +154,7 @@ impl Talk<'_> {
             AnswerEnd::Whole if calls.is_empty() => return Some(RunEnd::Finished),
             AnswerEnd::Whole => {}
         }
+        // The calls of the last turn are still made, because they need no further request to the model.
         if let Some(exhausted) = model.budget.exhausted(&self.run.spent).filter(|it| *it != Exhausted::Turns) {
             return Some(RunEnd::Exhausted(exhausted));
         }
@@ -169,6 +171,7 @@ impl Talk<'_> {
     /// short enough then.
     fn shorten(&mut self) -> bool {
         let mut bytes: usize = self.messages.iter().map(length).sum();
+        // The last message has the results that the model has not seen yet.
         let last = self.messages.len().saturating_sub(1);
         for message in self.messages.iter_mut().take(last) {
             let Message::Results(results) = message else { continue };

@@ -48,6 +48,7 @@ pub(crate) enum Exchange {
 impl Model<'_> {
     /// Asks the model, and counts what that used. A busy server is asked again, while there is time.
     pub(crate) fn ask(&self, request: &ModelRequest<'_>, spent: &mut Spent) -> Result<Exchange, Failure> {
+        // Count the turn first, because a request that fails is in the answer too.
         spent.turns += 1;
         let body = self.settings.format.body(request);
         let bytes = serde_json::to_vec(&body)?;
@@ -93,8 +94,10 @@ impl Model<'_> {
             if response.is_success() {
                 return Ok(response);
             }
+            // Anthropic answers 529 when it is overloaded.
             let busy = matches!(response.status(), 429 | 500 | 502 | 503 | 504 | 529);
             let proposed = response.header("retry-after").and_then(|text| text.parse().ok()).map(Duration::from_secs);
+            // `retry-after` can be a date too (RFC 9110, section 10.2.3). The wait of this plugin applies then.
             let next = proposed.unwrap_or(wait);
             if !busy || retry >= RETRIES_MAX || next >= self.budget.time_left(spent) {
                 return Err(refused(response, busy));

@@ -93,6 +93,7 @@ impl Settings {
             system: setting("system").unwrap_or_else(|| SYSTEM_DEFAULT.to_owned()),
             answer_tokens: number("answer-tokens", ANSWER_TOKENS_DEFAULT, ANSWER_TOKENS_MAX)?,
             budget: Budget {
+                // `number` has checked the maximum, so this does not fail.
                 turns: u32::try_from(turns).unwrap_or(TURNS_DEFAULT),
                 tokens: number("tokens", TOKENS_DEFAULT, TOKENS_MAX)?,
                 time: Duration::from_secs(number("seconds", SECONDS_DEFAULT, SECONDS_MAX)?),

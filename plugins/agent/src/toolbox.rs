@@ -44,6 +44,7 @@ impl Toolbox {
                 let text = format!("these are more than {TOOLS_MAX} tools; name fewer in `tools`");
                 return Err(Failure::invalid(text));
             }
+            // The tool may have become unreachable since it was listed.
             let Some(definition) = toolset.definition(&tool.name) else { continue };
             let name = portable(&tool.name, &names);
             names.insert(name.clone());
@@ -77,6 +78,7 @@ impl Toolbox {
         let mut result = |(call, prepared): (&ModelCall, Result<ToolCall, String>)| {
             let (text, is_error) = match prepared {
                 Err(why) => (why, true),
+                // The answers have the order of the calls that were made, and the refused ones have none.
                 Ok(_) => match answers.next() {
                     Some(Ok(success)) => (text_of(&success), false),
                     Some(Err(failure)) => (failure.text().to_owned(), true),
@@ -118,6 +120,7 @@ fn fits(pattern: &str, name: &str) -> bool {
                 at += 1;
                 place += 1;
             }
+            // Going back to the last `*` is enough: it can take all that an earlier one could.
             (_, Some((star_at, taken))) => {
                 star = Some((star_at, taken + 1));
                 (at, place) = (star_at + 1, taken + 1);
@@ -130,6 +133,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 /// Returns a name of letters, digits, `_` and `-` that no other tool has.
 fn portable(name: &str, taken: &BTreeSet<String>) -> String {
+    // The only dot of a full name is between the plugin and the tool. Providers accept none.
     let whole = name.replacen('.', "__", 1);
     let short = |bytes: usize| &whole[..whole.floor_char_boundary(bytes)];
     let first = short(NAME_BYTES_MAX).to_owned();

@@ -48,6 +48,7 @@ impl Transcript {
 
     fn push(&mut self, entry: Value) {
         let bytes = entry.to_string().len();
+        // After the first entry that does not fit, drop shorter ones too. Otherwise one would be missing in between.
         if self.is_cut || self.bytes + bytes > TRANSCRIPT_BYTES_MAX {
             self.is_cut = true;
             return;

@@ -39,6 +39,7 @@ impl Endings {
         match self {
             Self::Lf => vec![lf()],
             Self::Crlf => vec![crlf()],
+            // Without a line break, both spellings find the same text. Only the line breaks of `new` differ.
             Self::Mixed { mostly_crlf } if !old.contains('\n') => vec![if mostly_crlf { crlf() } else { lf() }],
             Self::Mixed { .. } => vec![lf(), crlf()],
         }

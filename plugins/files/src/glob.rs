@@ -83,7 +83,9 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     pub(crate) fn new(pattern: &str) -> Result<Self, Failure> {
+        // The paths that are matched are relative and begin with neither.
         let relative = pattern.trim_start_matches("./").trim_start_matches('/');
+        // With a literal separator, `*` stays within a segment.
         let glob = GlobBuilder::new(relative).literal_separator(true).build();
         let glob = glob.map_err(|error| Failure::invalid(format!("the pattern is not valid: {error}")))?;
         Ok(Self { matcher: glob.compile_matcher(), names_only: !relative.contains('/') })

@@ -94,6 +94,7 @@ pub(crate) fn grep(arguments: Grep, context: &Context) -> Result<Success<String>
 }
 
 fn compile(arguments: &Grep) -> Result<Regex, Failure> {
+    // The expression runs over whole files, so `^` and `$` must match at each line, with either line ending.
     RegexBuilder::new(&arguments.regex)
         .case_insensitive(arguments.case_insensitive)
         .multi_line(true)
@@ -105,6 +106,7 @@ fn compile(arguments: &Grep) -> Result<Regex, Failure> {
 }
 
 fn search_file(workspace: &Workspace, place: &Place, regex: &Regex, report: &mut Report) {
+    // Look at the size first. Otherwise a large file would be counted as unreadable.
     if workspace.size(place).is_some_and(|size| size > FILE_BYTES_MAX) {
         report.skip_large();
         return;

@@ -35,6 +35,7 @@ pub(crate) fn list(arguments: List, context: &Context) -> Result<Success<String>
     let workspace = Workspace::of(context)?;
     let place = workspace.locate(&arguments.path)?;
     let mut entries = workspace.entries(&place)?;
+    // The sort is stable, so both groups keep the order of their names.
     entries.sort_by_key(|entry| !entry.kind.is_dir());
     let total = entries.len();
     let left_out = total.saturating_sub(arguments.limit.max(1));
@@ -61,6 +62,7 @@ fn line(workspace: &Workspace, directory: &Place, entry: &Entry) -> String {
     if entry.kind.is_dir() {
         return format!("{name}/");
     }
+    // No tool can open a name that is not a valid path, so it gets no size and no target.
     let Ok(place) = Place::parse(&format!("{}/{}", directory.shown(), entry.name)) else { return name };
     if entry.kind.is_symlink() {
         let target = workspace.link_target(&place).unwrap_or_else(|| "?".to_owned());

@@ -27,6 +27,7 @@ pub(crate) fn describe(missing: &str, text: &str, wanted: &str) -> String {
     let (text, wanted) = (to_lf(text), to_lf(wanted));
     let lines: Vec<&str> = text.lines().take(LINES_COMPARED_MAX).collect();
     let wanted: Vec<&str> = wanted.lines().collect();
+    // Models copy lines from the answer of `read` together with their numbers.
     if wanted.iter().all(|line| has_line_number(line)) {
         return format!("{missing}; leave out the line numbers and tabs that `read` puts before each line");
     }

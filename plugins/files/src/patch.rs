@@ -47,6 +47,7 @@ pub(crate) struct Patch {
 pub(crate) fn patch(arguments: Patch, context: &Context) -> Result<Success<String>, Failure> {
     let workspace = Workspace::of(context)?;
     let changes = changes(&arguments, &workspace, context)?;
+    // This is the last look for a cancellation: from here on, either all files change or none does.
     context.check_cancelled()?;
     let leftovers = commit::commit(&workspace, &changes).map_err(|error| refuse(&workspace, &error))?;
     let mut lines: Vec<String> = changes.iter().map(line).collect();

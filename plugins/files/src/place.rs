@@ -26,6 +26,7 @@ impl Place {
                 "`{written}` is absolute; use a path relative to the workspace, such as `src/main.rs`"
             )));
         }
+        // Only the resulting path is opened. It has no `..`, so a link before one is never followed.
         let mut segments: Vec<&str> = Vec::new();
         for segment in written.split('/') {
             match segment {

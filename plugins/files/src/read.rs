@@ -49,6 +49,7 @@ pub(crate) fn read(arguments: Read, context: &Context) -> Result<Success<String>
     let (file, size) = workspace.open(&place)?;
     let mut reader = BufReader::new(file);
     let explain = |error: std::io::Error| workspace.explain(&place, &error);
+    // `fill_buf` leaves what it shows in the reader, so the lines below still begin at the start.
     refuse_binary(&place, reader.fill_buf().map_err(explain)?, size)?;
 
     let mut page = Page { offset: arguments.offset.max(1), limit: arguments.limit.max(1), ..Page::default() };

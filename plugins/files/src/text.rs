@@ -40,6 +40,7 @@ pub(crate) fn binary_kind(start: &[u8]) -> Option<&'static str> {
     if let Some((_, kind)) = SIGNATURES.iter().find(|(signature, _)| start.starts_with(signature)) {
         return Some(kind);
     }
+    // The bytes from BEL to CR, and ESC, occur in text, for example in logs with colors.
     let is_odd = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31 | 127);
     let odd = start.iter().filter(is_odd).count();
     (start.contains(&0) || odd * CONTROL_SHARE > start.len()).then_some("binary data")

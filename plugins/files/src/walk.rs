@@ -46,8 +46,10 @@ pub(crate) fn files(
                 continue;
             }
         };
+        // Only standard input has no type.
         let Some(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
+            // The walker does not enter this directory.
             if entry.depth() == DEPTH_MAX {
                 coverage.cut();
             }
@@ -65,10 +67,13 @@ pub(crate) fn files(
 fn walker(workspace: &Workspace, start: &Place) -> Walk {
     let outer = outer_rules(workspace, start);
     WalkBuilder::new(workspace.full(start))
+        // `hidden` turns on the filter that skips hidden files, so `false` shows them.
         .hidden(false)
+        // The rules of the parents are in `outer`. The walker would also read those outside of the workspace.
         .parents(false)
         .git_global(false)
         .git_exclude(false)
+        // A `.gitignore` counts also in a workspace without `.git`, such as a part of a repository.
         .require_git(false)
         .follow_links(false)
         .max_depth(Some(DEPTH_MAX))
@@ -135,6 +140,7 @@ fn is_wanted(entry: &DirEntry, outer: &[Gitignore]) -> bool {
         return false;
     }
     let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+    // As in Git, the rules of the nearest directory decide.
     let decided =
         outer.iter().map(|rules| rules.matched(entry.path(), is_directory)).find(|matched| !matched.is_none());
     !decided.is_some_and(|matched| matched.is_ignore())

@@ -101,6 +101,7 @@ impl Workspace {
         if metadata.is_dir() {
             return Err(Failure::failed(format!("`{}` is a directory; use `list`", place.shown())));
         }
+        // Look before opening: opening a named pipe would wait for its writer.
         if !metadata.is_file() {
             return Err(Failure::failed(format!("`{}` is not a regular file", place.shown())));
         }
@@ -117,6 +118,7 @@ impl Workspace {
             return Err(too_large());
         }
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
+        // The file may have grown since its size was read, so read one byte more than is allowed.
         file.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| self.explain(place, &error))?;
         if bytes.len() as u64 > bytes_max { Err(too_large()) } else { Ok(bytes) }
     }
@@ -241,6 +243,7 @@ impl Workspace {
         let name = place.name();
         for number in 0..TEMPORARY_NAMES_MAX {
             let temporary = place.sibling(&format!(".{name}.{number}.part"));
+            // `create_new` opens nothing that exists, also no link that another program has put there.
             match OpenOptions::new().write(true).create_new(true).open(self.full(&temporary)) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),

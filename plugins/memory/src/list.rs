@@ -37,6 +37,7 @@ pub(crate) fn list(arguments: List, context: &Context) -> Result<Success<String>
 
     let mut lines = Vec::new();
     for key in &keys {
+        // Another call may have deleted the note since the keys were read.
         lines.push(format!("{key}: {}", beginning(&notebook.get(key)?.unwrap_or_default())));
     }
     match notes - keys.len() {

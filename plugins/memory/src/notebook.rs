@@ -27,6 +27,7 @@ impl Notebook {
 
     /// Sets a note. Returns whether the key had a note before.
     pub(crate) fn set(&self, key: &str, value: &str) -> Result<bool, Failure> {
+        // Another call can change the note in between. That only makes the wording of the answer wrong.
         let existed = self.store.exists(check(key)?)?;
         self.store.set(key, value).map_err(|failure| match failure {
             Failure::Failed(full) => {
@@ -44,6 +45,7 @@ impl Notebook {
 
     /// Deletes a note. Returns whether it existed.
     pub(crate) fn delete(&self, key: &str) -> Result<bool, Failure> {
+        // `delete` does not say whether there was a note.
         let existed = self.store.exists(check(key)?)?;
         self.store.delete(key)?;
         Ok(existed)

@@ -37,6 +37,7 @@ impl<'a> RequestBody<'a> {
         let Some(body) = operation.get("requestBody") else { return Ok(None) };
         let body = document.resolve(body)?;
         let is_required = body.get("required") == Some(&Value::Bool(true));
+        // An operation works without an optional body that cannot be sent, but not without a required one.
         let none = |reason: String| if is_required { Err(reason) } else { Ok(None) };
         let Some(content) = body.get("content").and_then(Value::as_object).filter(|content| !content.is_empty()) else {
             return none("its required body has no media type".to_owned());
@@ -45,6 +46,7 @@ impl<'a> RequestBody<'a> {
             let names: Vec<&str> = content.keys().map(String::as_str).take(MEDIA_TYPES_SHOWN_MAX).collect();
             return none(format!("its body is only {}, which the plugin cannot send", names.join(", ")));
         };
+        // The media type becomes a header of the request.
         if !media_type.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
             return Err("its media type has invalid characters".to_owned());
         }

@@ -74,6 +74,7 @@ fn within(
         if let Ok((tool, schema_bytes)) = &tool {
             bytes += schema_bytes + tool.description.len() + tool.name.len() + TITLE_BYTES_MAX;
         }
+        // The next budget, which is smaller, makes all of them again.
         if bytes > DEFINITIONS_BYTES_MAX {
             return None;
         }
@@ -117,8 +118,10 @@ fn tool(
     }
     let (is_trimmed, bytes) = (maker.is_trimmed, maker.bytes);
     let schema = maker.schema(&request_digest::of(operation));
+    // Descriptions were cleaned, but a name or a value must reach the server unchanged.
     check_texts(&schema)?;
     let text = |key: &str| operation.value.get(key).and_then(Value::as_str).unwrap_or_default();
+    // Each call reads the document again, so the tool needs to read too.
     let mut tool = GeneratedTool::new(&operation.tool, description(operation, is_trimmed), schema)
         .requires(&[Permission::Network, Permission::Read])
         .hints(hints(operation.method));
@@ -188,6 +191,7 @@ impl SchemaMaker<'_> {
     fn converted(&mut self, schema: Option<&Value>, budget: SchemaBudget) -> Result<ConvertedSchema, String> {
         let any = json!({});
         let converted = convert(self.document, schema.unwrap_or(&any), budget)?;
+        // A parameter without a schema accepts any value, and nothing of it is left out.
         self.is_trimmed |= converted.is_trimmed && schema.is_some();
         self.budget.subschemas = self.budget.subschemas.saturating_sub(converted.subschemas);
         Ok(converted)

@@ -48,6 +48,7 @@ impl Document {
         // A text that grows while it is read takes up to three times its size.
         let size = file.metadata().map_err(failed)?.len().min(DOCUMENT_BYTES_MAX as u64);
         let mut text = String::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
+        // Read one byte more than is allowed, so that `parse` refuses a longer document.
         file.take(DOCUMENT_BYTES_MAX as u64 + 1).read_to_string(&mut text).map_err(failed)?;
         Self::parse(&text, document_use).map_err(Failure::failed)
     }
@@ -59,6 +60,7 @@ impl Document {
         let reader = PartReader::root(document_use == DocumentUse::Definitions, text.contains(REFERENCE_TO_PATHS));
         let root = if text.trim_start().starts_with('{') {
             let mut deserializer = serde_json::Deserializer::from_str(text);
+            // Without `end`, text after the document would be ignored.
             let root = reader.deserialize(&mut deserializer).and_then(|root| deserializer.end().map(|()| root));
             root.map_err(|error| format!("the document is not valid JSON: {error}"))?
         } else {
@@ -93,6 +95,7 @@ impl Document {
             return Err(format!("{reference:?} refers to another document"));
         };
         self.root
+            // In the fragment of a URI, a JSON Pointer is percent-encoded (RFC 6901, section 6).
             .pointer(&percent_decode_str(pointer).decode_utf8_lossy())
             .ok_or_else(|| format!("{reference:?} refers to nothing"))
     }

@@ -126,6 +126,7 @@ impl<'de> Visitor<'de> for PartReader {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        // YAML has NaN and infinity, and JSON has no number for them.
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 

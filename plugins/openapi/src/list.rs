@@ -29,6 +29,7 @@ pub(crate) fn operations(arguments: ListArguments, context: &Context) -> Result<
     let settings = Settings::read(context)?;
     let document = Document::load(context, &settings, DocumentUse::Definitions)?;
     let mut all = operation::read(&document, &settings).map_err(Failure::failed)?;
+    // Making the tools also finds the operations whose schema cannot be used.
     definition::tools(&document, &mut all).map_err(Failure::failed)?;
     let of_tools = all.tools.iter().map(|one| format!("{}: {} {}", one.tool, one.method.name(), one.path));
     let skipped = all.skipped.iter().map(|one| format!("skipped: {}: {}", one.name, one.reason));

@@ -98,6 +98,7 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
         if HEADERS_SKIPPED.contains(&lower.as_str()) || lower.starts_with(PROXY_PREFIX) {
             return Ok(None);
         }
+        // These are the characters of a token in RFC 9110, section 5.6.2. Any other could end the header.
         if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)) {
             return Err(format!("the header {name:?} has an invalid name"));
         }
@@ -107,6 +108,7 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
         None if matches!(location, ParameterLocation::Path | ParameterLocation::Header) => ParameterStyle::Simple,
         None => ParameterStyle::Form,
     };
+    // OpenAPI permits only one media type here.
     let media = value.get("content").and_then(Value::as_object).and_then(|content| content.iter().next());
     let schema = match media {
         Some((media_type, _)) if !is_json(media_type) => {
@@ -124,6 +126,7 @@ fn parameter<'a>(document: &'a Document, value: &'a Value) -> Result<Option<Para
         allows_reserved: flag(if location == ParameterLocation::Path { MULTI_SEGMENT } else { "allowReserved" })
             .unwrap_or(false),
         is_json: media.is_some(),
+        // A path cannot be built without one of its parameters, whatever the document says.
         is_required: location == ParameterLocation::Path || flag("required").unwrap_or(false),
         schema,
         description: text("description"),

@@ -33,9 +33,11 @@ pub(crate) fn build(operation: &Operation<'_>, arguments: &Map<String, Value>) -
             ParameterLocation::Header => headers.push((parameter.name, in_header(&expansion, value)?)),
         }
     }
+    // Check the whole path and not each value: in `{a}{b}`, two values of one dot make a segment of two.
     check_segments(&path)?;
     let mut url = format!("{}{path}", operation.server);
     if !query.is_empty() {
+        // The path in the document can have a query of its own.
         url.push(if url.contains('?') { '&' } else { '?' });
         url.push_str(&query.join("&"));
     }
@@ -48,6 +50,7 @@ pub(crate) fn build(operation: &Operation<'_>, arguments: &Map<String, Value>) -
     }
     match (&operation.body, arguments.get(BODY)) {
         (Some(body), Some(value)) => Ok(request.header("content-type", body.media_type).body(body.bytes(value)?)),
+        // The host has checked the arguments against the schema, so a required body is there.
         _ => Ok(request),
     }
 }

@@ -94,6 +94,7 @@ fn failure(response: Response) -> Failure {
     if let Some(wait) = &wait {
         text.push_str(&format!(". Retry after: {wait}"));
     }
+    // If the body cannot be read, the status is still the failure to report.
     let (Body::Whole(bytes) | Body::Cut(bytes)) = response.read(BODY_BYTES_MAX).unwrap_or(Body::Whole(Vec::new()));
     let body = paragraph(&String::from_utf8_lossy(&bytes), ERROR_BYTES_MAX);
     if !body.is_empty() {

@@ -123,6 +123,7 @@ impl SchemaConversion<'_> {
         if let Some(properties) = from.get("properties").and_then(Value::as_object) {
             let mut converted = Map::new();
             for (name, property) in properties.iter() {
+                // OpenAPI says that a request should not have a property that is read-only.
                 if !self.is_read_only(property) {
                     converted.insert(name.clone(), self.schema(property, depth)?);
                 }
@@ -149,6 +150,7 @@ impl SchemaConversion<'_> {
                 continue;
             };
             let list = list.iter().map(|child| self.schema(child, depth)).collect::<Result<Vec<_>, _>>()?;
+            // If there are both `anyOf` and `oneOf`, keep only the first. Leaving one out accepts more and never less.
             to.entry(converted).or_insert(Value::Array(list));
         }
         Ok(())
@@ -167,6 +169,7 @@ impl SchemaConversion<'_> {
     }
 
     fn is_read_only(&self, property: &Value) -> bool {
+        // `schema` reports a broken reference.
         let target = self.document.resolve(property).unwrap_or(property);
         target.get("readOnly") == Some(&Value::Bool(true))
     }

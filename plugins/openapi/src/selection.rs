@@ -79,6 +79,7 @@ impl Selection {
     /// Returns whether each setting has a pattern for the operation, and notes which patterns have matched.
     pub(crate) fn select(&mut self, candidate: Candidate<'_>) -> bool {
         let mut is_selected = true;
+        // Look at all settings, also after one that refuses the operation: each match marks its pattern as used.
         for Patterns { setting, patterns } in &mut self.lists {
             let mut is_listed = false;
             for pattern in patterns.iter_mut().filter(|pattern| setting.matches(&pattern.text, candidate)) {
@@ -113,6 +114,7 @@ fn is_match(pattern: &str, text: &str) -> bool {
     let Some(last) = parts.next_back() else { return rest.is_empty() };
     for part in parts {
         match rest.find(part) {
+            // The first place of a part leaves the most text for the others, so no other place needs to be tried.
             Some(at) => rest = rest.get(at + part.len()..).unwrap_or_default(),
             None => return false,
         }

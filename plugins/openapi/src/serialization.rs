@@ -102,6 +102,7 @@ impl Expansion<'_> {
                 items.iter().map(|item| format!("{name}={}", self.item(item))).collect()
             }
             (_, Value::Object(_)) if self.explode => self.members(value),
+            // The separators are written encoded, because a pair is not encoded again.
             (ParameterStyle::SpaceDelimited, _) => vec![format!("{name}={}", self.joined(value, "%20", false))],
             (ParameterStyle::PipeDelimited, _) => vec![format!("{name}={}", self.joined(value, "%7C", false))],
             _ => vec![format!("{name}={}", self.joined(value, ",", false))],
@@ -140,6 +141,7 @@ impl Expansion<'_> {
             }
             Value::Object(_) if self.explode => self.members(value).iter().map(|pair| format!(";{pair}")).collect(),
             _ => match self.joined(value, ",", false) {
+                // In RFC 6570, section 3.2.7, an empty value has no `=`.
                 text if text.is_empty() => format!(";{name}"),
                 text => format!(";{name}={text}"),
             },

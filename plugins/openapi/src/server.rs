@@ -24,6 +24,7 @@ impl Server {
         };
         match url {
             Some(url) if is_absolute(&url) => {
+                // A server of the document that cannot be read does not matter if the setting replaces it.
                 let replaced =
                     setting.map(|_| first.ok().flatten().map(|url| without_scheme(&url)).unwrap_or_default());
                 Ok(Self { base: trimmed(&url), replaced })
@@ -49,6 +50,7 @@ impl Server {
                 Err(format!("its server {url:?} is not a URL"))
             };
         }
+        // The setting says where requests go, so skip an operation that would send them elsewhere.
         match self.replaced.is_some() && trimmed(&url) != self.base {
             true => Err(format!("it has a server of its own, {url:?}, which the setting `server` does not replace")),
             false => Ok(trimmed(&url)),

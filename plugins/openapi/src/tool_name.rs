@@ -24,6 +24,7 @@ impl ToolNames {
         let mut number = 2_usize;
         while !self.taken.insert(unique.clone()) {
             let suffix = format!("_{number}");
+            // A valid name is ASCII, so each index is the boundary of a character.
             let stem = name.get(..name.len().min(NAME_BYTES_MAX - suffix.len())).unwrap_or(&name);
             unique = format!("{stem}{suffix}");
             number += 1;

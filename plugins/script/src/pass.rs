@@ -97,6 +97,7 @@ fn run(source: &ScriptSource, bridge: &dyn Bridge, session: &Rc<Session>, log: &
         if let Err(error) = context.run_jobs() {
             return Ending::Faulted(Fault::of_engine(&error, source, &mut context));
         }
+        // An error that ends the script comes before its queued calls, which are then not made.
         if let PromiseState::Rejected(reason) = main.state() {
             return Ending::Faulted(Fault::of_thrown(&reason, source, &mut context));
         }
@@ -112,6 +113,7 @@ fn run(source: &ScriptSource, bridge: &dyn Bridge, session: &Rc<Session>, log: &
             Ending::Finished { value: shown(&value, &mut context), unhandled: unhandled(session, source, &mut context) }
         }
         PromiseState::Rejected(reason) => Ending::Faulted(Fault::of_thrown(&reason, source, &mut context)),
+        // No job and no call is left that could settle the promise.
         PromiseState::Pending => Ending::Faulted(Fault::of_stuck()),
     }
 }
@@ -120,6 +122,7 @@ fn run(source: &ScriptSource, bridge: &dyn Bridge, session: &Rc<Session>, log: &
 fn start(source: &ScriptSource, context: &mut Context) -> JsResult<JsPromise> {
     let file = Source::from_bytes(source.wrapped()).with_path(Path::new(FILE));
     let value = Script::parse(file, None, context)?.evaluate(context)?;
+    // The value is the promise of the async function. An object that is no promise makes this fail.
     JsPromise::from_object(value.as_object().unwrap_or_else(boa_engine::object::JsObject::with_null_proto))
 }
 
@@ -138,6 +141,7 @@ fn make_calls(
     log: &mut CallLog,
     context: &mut Context,
 ) -> Result<Batch, Failure> {
+    // Empty the queue first: the answers make the script go on, and it can queue new calls meanwhile.
     let queued = session.queue.take();
     if queued.is_empty() {
         return Ok(Batch::Empty);

@@ -87,6 +87,7 @@ impl<'a> Plan<'a> {
                 let answer = self.bridge.call_all(std::slice::from_ref(call))?.pop();
                 Ok(answer.unwrap_or_else(|| Err(Failure::failed("the host did not answer this call"))))
             }
+            // This ends only the first pass. The second one makes all calls that are left.
             Outlook::NeedsApproval | Outlook::Runs => Err(Failure::failed("the plan ends here")),
         }
     }
@@ -99,6 +100,7 @@ impl Bridge for Plan<'_> {
 
     fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Answer>, Failure> {
         if self.kept_bytes.get() > KEPT_BYTES_MAX {
+            // There is no second pass any more, so each call asks by itself.
             return self.bridge.call_all(calls);
         }
         let outlooks = self.bridge.foresee(calls);

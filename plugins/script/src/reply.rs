@@ -21,6 +21,7 @@ pub(crate) fn deliver(queued: &QueuedCall, answer: Result<Success, Failure>, con
         Ok(success) => (&resolvers.resolve, value(success.output, context)?),
         Err(failure) => (&resolvers.reject, reason(error, &call.tool, &failure)),
     };
+    // Resolving reads `then` of the value, which the script can have defined for all objects.
     settle.call(&JsValue::undefined(), &[value], context)?;
     Ok(())
 }
@@ -73,6 +74,7 @@ pub(crate) fn reason(error: &JsObject, tool: &str, failure: &Failure) -> JsValue
             .writable(true)
             .enumerable(false)
             .configurable(true);
+        // Insert the property directly, because an assignment could run a setter of the script.
         error.insert_property(js_string!(key), property);
     }
     error.clone().into()

@@ -43,6 +43,7 @@ pub(crate) fn search(arguments: Search, context: &Context) -> Result<Success<Str
         return Ok(listed(&toolset.list()));
     }
     let found = toolset.search(&arguments.query, arguments.limit);
+    // A tool may have become unreachable since the search.
     let tools: Vec<CallableTool> = found.iter().filter_map(|tool| toolset.definition(&tool.name)).collect();
     if tools.is_empty() {
         let text = "No tool fits. Use other words, or call `script.search` with an empty query for all names.\n";

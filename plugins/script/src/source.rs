@@ -63,6 +63,7 @@ impl ScriptSource {
 
     /// Converts a position of the engine into one in the code of the model. Returns `None` for one outside of it.
     pub(crate) fn position(&self, line: u32, column: u32) -> Option<CodePosition> {
+        // The prologue is the first line that the engine sees.
         let line = line.checked_sub(1).filter(|line| *line > 0)?;
         let lines = u32::try_from(self.code.split('\n').count()).unwrap_or(u32::MAX);
         if line > lines {

@@ -40,6 +40,7 @@ pub(crate) fn define(names: &[String], context: &mut Context) -> JsResult<()> {
         members.push((plugin, toolbox(&tools, format!("{plugin}."), context)?.into()));
     }
     let tools = toolbox(&members, String::new(), context)?;
+    // Without attributes, the script can neither replace nor remove the object.
     context.register_global_property(js_string!("tools"), tools, Attribute::empty())
 }
 
@@ -52,6 +53,7 @@ fn toolbox(members: &[(&str, JsValue)], prefix: String, context: &mut Context) -
     for (name, value) in members {
         let alias = camel_case(name);
         if !members.iter().any(|(other, _)| *other == alias) {
+            // The alias is not enumerable, so that a list of the members has each tool once.
             let alias_property = PropertyDescriptor::builder().value(value.clone()).enumerable(false);
             object.define_property_or_throw(JsString::from(alias), alias_property, context)?;
         }
@@ -114,6 +116,7 @@ pub(crate) fn missing_name(message: &str) -> Option<&str> {
 fn call(_: &JsValue, arguments: &[JsValue], tool: &String, context: &mut Context) -> JsResult<JsValue> {
     let Some(session) = Session::of(context) else { return Ok(JsValue::undefined()) };
     let (promise, resolvers) = JsPromise::new_pending(context);
+    // An error has the position where it is created, so create it while the script makes the call.
     let error = reply::error_here(context)?;
     match prepare(tool, arguments, &session, context) {
         Ok(call) => session.queue.borrow_mut().push(QueuedCall { call, resolvers, error }),

@@ -105,6 +105,7 @@ impl Request<'_> {
         context.progress(Progress::title(format!("Running {label}")));
         let mut answer = context.writer()?;
         let (mut outcome, mut is_line_open) = self.follow(running, &mut answer, context)?;
+        // A run can ask for one thing only, so one that has asked already is not repeated.
         if let Some(needs) = outcome.refused_host().filter(|_| self.needs.is_none())
             // Without an approval, the first run is the answer.
             && let Ok(running) = program.start(&launch.needs(Missing::Destination(needs.clone())))

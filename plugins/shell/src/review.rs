@@ -15,6 +15,7 @@ pub(crate) fn review(call: &Review) -> Verdict {
         "exec" => call.parse().map(|call| exec(&call)),
         tool => Err(Failure::invalid(format!("`shell` has no tool `{tool}`"))),
     };
+    // Without the arguments, there is nothing that an approver could judge.
     verdict.unwrap_or_else(|failure| Verdict::refuse(failure.text()))
 }
 
@@ -26,6 +27,7 @@ fn run(call: &Run) -> Verdict {
 fn exec(call: &Exec) -> Verdict {
     check_hidden(call.directory.iter().chain(&call.arguments)).unwrap_or_else(|| match call.program {
         ProgramKey::Sh => verdict(&command::explain_shell(&call.arguments, call.stdin.as_deref())),
+        // The call names the program itself, and no shell reads its arguments.
         ProgramKey::Git | ProgramKey::Python | ProgramKey::Cargo | ProgramKey::Node | ProgramKey::Make => {
             Verdict::Clear
         }

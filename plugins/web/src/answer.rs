@@ -31,6 +31,7 @@ pub(crate) struct Shown {
 /// Returns a part of a page, after a head that describes it.
 pub(crate) fn page(shown: &Shown, start: usize, limit: usize) -> Result<Success<String>, Failure> {
     let part = window(&shown.content, start, limit, BYTES_MAX);
+    // A page without text has no character 0, but fetching it is no error.
     if start > 0 && start >= part.characters {
         let characters = part.characters;
         return Err(Failure::invalid(format!("{} has {characters} characters; start {start} is too large", shown.url)));
@@ -99,6 +100,7 @@ pub(crate) fn of_status(shown: &Shown, status: u16) -> Failure {
         text.push_str(&format!("\n{FROM_OUTSIDE}\n\n{}\n", part.text.trim_end()));
     }
     match status {
+        // The same request can succeed later.
         408 | 425 | 429 | 500.. => Failure::unavailable(text),
         _ => Failure::failed(text),
     }

@@ -30,6 +30,8 @@ pub(crate) fn visible(text: &str) -> String {
             }
             '\u{2028}' | '\u{2029}' => kept.push('\n'),
             '\u{200c}' | '\u{200d}' => {
+                // The scripts before Arabic, such as Latin, need no joiner between letters. There it can only hide
+                // something.
                 let joins = |neighbour: Option<char>| {
                     neighbour.is_some_and(|neighbour| neighbour > '\u{5ff}' && !is_invisible(neighbour))
                 };

@@ -49,6 +49,7 @@ pub(crate) fn go(client: &Client, url: &Url, context: &Context) -> Result<Journe
         let Some(to) = response.redirect() else {
             return Ok(Journey { redirects, arrival: Arrival::Here(response) });
         };
+        // Record the URL before the checks, because each of their answers names where the redirect comes from.
         redirects.push(url.to_string());
         let to = Url::parse(&to)
             .map_err(|failure| Failure::failed(format!("{url} redirects to an unusable URL: {}", failure.text())))?;

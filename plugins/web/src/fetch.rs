@@ -73,6 +73,7 @@ pub(crate) fn fetch(arguments: Fetch, context: &Context) -> Result<Success<Strin
 fn read(response: Response, format: Format, redirects: Vec<String>) -> Result<Shown, Failure> {
     let url = response.url().clone();
     let content_type = response.header("content-type").map(str::to_owned);
+    // The host decodes what it has requested, so an encoding that is left was not requested.
     if let Some(coding) = response.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"))
     {
         return Err(Failure::failed(format!(
@@ -92,6 +93,7 @@ fn read(response: Response, format: Format, redirects: Vec<String>) -> Result<Sh
             if whole || declared_bytes.is_some() { format!("{bytes} bytes") } else { format!("over {size} bytes") };
         Failure::failed(format!("{url} is not text: {size} of {}", binary.0))
     })?;
+    // The text is a copy. Free the bytes before the page becomes a tree, which needs much more memory.
     drop(bytes);
     let mut title = String::new();
     let content = match (body.kind, format) {

@@ -74,6 +74,7 @@ fn first(document: &Rc<Node>, name: &str) -> Option<Rc<Node>> {
         if is(&node, &[name]) {
             return Some(node);
         }
+        // An `svg` element can have a title of its own, which is not that of the page.
         if !is(&node, &["svg", "template"]) {
             open.extend(node.children.borrow().iter().rev().cloned());
         }
@@ -88,6 +89,7 @@ fn title(document: &Rc<Node>) -> String {
 
 /// Returns the base URL of the page.
 fn base(document: &Rc<Node>, address: &Url) -> Url {
+    // `Url::parse` accepts only addresses of the web, so a base such as `data:` changes no link.
     let written = first(document, "base").and_then(|base| attribute(&base, "href"));
     written.and_then(|base| Url::parse(&address.join(&base)).ok()).unwrap_or_else(|| address.clone())
 }

@@ -53,6 +53,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     compiler.compile(&C_FLAGS, &files(&sdk.join("generated"), &["c"])?);
     compiler.compile(&JSON_FLAGS, &files(&sdk.join("yyjson"), &["c"])?);
     if project.language == Language::Cpp {
+        // Zig's C++ library leaves these sources out on WASI, so compile them with the project.
         let library = compiler.library("libcxx/src");
         let mut filesystem = files(&library.join("filesystem"), &["cpp"])?;
         filesystem.extend(["fstream.cpp", "ios.instantiations.cpp"].map(|file| library.join(file)));

@@ -33,12 +33,15 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
 fn compile(toolchain: &Path, folder: &Path, module: &Path) -> Result<()> {
     let program = toolchain.join("bin").join("go");
     let mut go = Command::new(&program);
+    // On wasip1, `c-shared` makes a reactor: a module without `main`, whose exports the host can call.
     go.args(["build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-tags", TAGS, "-ldflags", LINKER_FLAGS]);
     go.arg("-o").arg(module).arg(".").current_dir(folder);
     for name in FOREIGN {
         go.env_remove(name);
     }
     go.env("GOOS", "wasip1").env("GOARCH", "wasm").env("CGO_ENABLED", "0");
+    // The result must not depend on the user's `go env -w`, on another toolchain that go.mod names, or on a go.work
+    // above.
     go.env("GOENV", "off").env("GOTOOLCHAIN", "local").env("GOWORK", "off");
     go.env("GOCACHE", cache::folder("go")?);
     // A build does not fetch modules from the network unless the user sets a proxy.

@@ -123,6 +123,8 @@ fn quickjs(project: &Project, modules: &Path, work: &Path, out: &Path) -> Result
     });
     process::run_tool(&mut script(work, "quickjs", QUICKJS, &options)?, AT_BUILD)?;
     let mut component = project_file::read(&made, project_file::MODULE_BYTES_MAX)?;
+    // The tool that initialises QuickJS has a WASI of its own, in which the contract's interfaces do not link. So the
+    // bundle used the stand-in.
     show_namespace(&mut component);
     fs::write(out, component).with_context(|| format!("cannot write {}", out.display()))
 }
@@ -132,9 +134,11 @@ const AT_BUILD: &str = "fix the error above: the top level of the source runs wh
 
 /// Returns the path of the runtime without its own imports, from the cache or extracted from its package.
 fn quickjs_runtime(modules: &Path) -> Result<PathBuf> {
+    // This source file pins the runtime's digest and has all of the rewriting, so it determines the result.
     let key = format!("quickjs-{}", &cache::digest(include_bytes!("javascript/runtime.rs"))[..16]);
     let folder = cache::entry(&cache::folder("toolchains")?, &key, |folder| {
         let native = native_module(modules)?;
+        // npm has checked the digest of the package, so this file needs no limit.
         let native = fs::read(&native).with_context(|| format!("cannot read {}", native.display()))?;
         Ok(fs::write(folder.join("runtime.wasm"), runtime::close(runtime::find(&native)?)?)?)
     })?;

@@ -49,6 +49,7 @@ const REMEDY: &str = "The lines above are the output of Python, which ran the mo
 
 pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let mut inputs = Inputs::gather(project, &out.with_extension("work"))?;
+    // Check first, because installing the toolchain and the packages can take minutes.
     inputs.check(project)?;
     let tools = TOOLCHAIN.install()?;
     inputs.packages = packages(project)?;
@@ -70,6 +71,7 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
             let _ = fs::remove_dir_all(other);
         }
     }
+    // Mark the folder of the project and not the entry, because whole projects are removed.
     cache::touch(&folder)?;
     cache::forget_oldest(&components, KEPT_PROJECTS_MAX)?;
     Ok(entry.join(COMPONENT))
@@ -94,6 +96,7 @@ impl Inputs {
         let (entry, modules, sdk) = (work.join("entry"), work.join("modules"), work.join("sdk"));
         fs::create_dir_all(&entry)?;
         fs::write(entry.join(ENTRY).with_extension("py"), entry_module(&project.source)?)?;
+        // The SDK gets a folder of its own below.
         let mut but = vec![project.sdk.clone()];
         but.extend(NO_MODULES_AT_TOP.map(|name| project.root.join(name)));
         let source = project.source.parent().context("the source has no folder")?;
@@ -173,6 +176,7 @@ fn entry_module(source: &Path) -> Result<String> {
         source.display()
     );
     ensure!(source.is_file(), "there is no {}", source.display());
+    // `is_name` leaves only characters that a string in Python and one in Rust write in the same way.
     Ok(format!(
         "import sys\n\nsys.dont_write_bytecode = True\n\nfrom portcullis._component import load\n\n\
          Handler, Reviewer, Generator, Preparer = load({name:?})\n"
@@ -184,6 +188,7 @@ fn entry_module(source: &Path) -> Result<String> {
 fn world(source: &Path) -> Result<&'static str> {
     let text = project_file::read_text(source, project_file::SOURCE_BYTES_MAX)
         .with_context(|| format!("cannot read {}", source.display()))?;
+    // componentize-py needs the world before it runs the module, so only the text can tell.
     let decorates = |name: &str| text.lines().any(|line| line.starts_with('@') && line.trim_end().ends_with(name));
     let world = component::world_with(|interface| decorates(&format!(".{interface}")));
     world.with_context(|| source.display().to_string())

@@ -28,6 +28,7 @@ pub(super) fn build(project: &Project, out: &Path) -> Result<()> {
     let workspace = Workspace::of(&project.root)?;
     // Check this first, because preparing a toolchain can take minutes.
     crates::component(&workspace, workspace.package_in(&project.root)?)?;
+    // This is cargo's default, so the user has not chosen a target folder.
     if workspace.target == project.root.join("target") {
         return build_alone(project, workspace, out);
     }
@@ -67,10 +68,12 @@ fn only_one(project: &Project, workspace: &Workspace) -> Result<File> {
 fn forget_others(workspace: &Workspace) -> Result<()> {
     let last = workspace.target.join(LAST);
     let root = workspace.root.as_os_str().as_encoded_bytes();
+    // If the file cannot be read, assume another project: removing too much only costs time.
     if project_file::read(&last, project_file::TEXT_BYTES_MAX).is_ok_and(|known| known == root) {
         return Ok(());
     }
     crates::forget_own(workspace)?;
+    // Write this only after the removal, so that the next build repeats an interrupted one.
     fs::write(&last, root).with_context(|| format!("cannot write {}", last.display()))
 }
 

@@ -56,6 +56,7 @@ impl ZigCompiler {
         let compiled = cache::folder("zig")?;
         command.env("ZIG_GLOBAL_CACHE_DIR", &compiled).env("ZIG_LOCAL_CACHE_DIR", &compiled);
         command.current_dir(&project.root).arg("build-exe");
+        // A plugin has no `main`: the host calls its exports.
         command.args(["-target", "wasm32-wasi", "-mexec-model=reactor", "-fno-entry"]);
         command.args(["-O", "ReleaseSmall", "-fstrip", "-lc", "--stack", STACK_BYTES]);
         Ok(Self { home, command })
@@ -113,6 +114,7 @@ pub(super) fn files(folder: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
             found.push(path);
         }
     }
+    // `read_dir` has no order, and the order of the sources is in the bytes of the module.
     found.sort();
     Ok(found)
 }

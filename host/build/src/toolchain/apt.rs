@@ -41,6 +41,7 @@ impl Apt {
     pub(super) fn update(folder: PathBuf, suites: &[Suite]) -> Result<Apt> {
         ensure!(Path::new(KEYRING).exists(), "{KEYRING} is missing: install the package debian-archive-keyring");
         let mirror = mirror()?;
+        // apt does not create the folders of its state by itself.
         for part in ["lists/partial", "cache/archives/partial", "packages"] {
             fs::create_dir_all(folder.join(part))?;
         }
@@ -63,6 +64,7 @@ impl Apt {
         let packages = self.folder.join("packages");
         let wanted = format!("{package}={version}");
         process::run_aside(self.command("apt-get").args(["-qq", "download", &wanted]).current_dir(&packages))?;
+        // apt encodes the version in the name of the file, for example `:` as `%3a`.
         let prefix = format!("{package}_");
         let mut files = fs::read_dir(&packages)?.filter_map(|file| Some(file.ok()?.path()));
         let found = files.find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix)));
@@ -122,6 +124,7 @@ fn archives_root(addresses: &str) -> Option<&str> {
     addresses
         .lines()
         .find_map(|address| address.trim_end_matches('/').strip_suffix("debian"))
+        // Another folder, such as `notdebian`, ends in `debian` too.
         .filter(|a| a.ends_with('/'))
 }
 

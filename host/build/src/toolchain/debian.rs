@@ -73,6 +73,7 @@ pub(super) fn web_compiler(installed: &Installed, entry: &Path) -> Result<()> {
     let sources = sources(&apt, "rust-web-src", &version, &work)?;
     let host = installed.field("host")?;
     let tools = compiler.join("usr/lib/rustlib").join(host).join("bin");
+    // The linker comes with the installed toolchain, so its folder takes the place of that of the package.
     if tools.exists() {
         fs::remove_dir_all(&tools)?;
     }
@@ -122,6 +123,7 @@ fn write_stand_ins(compiler: &Path, host: &str) -> Result<PathBuf> {
     let architecture = host.split('-').next().unwrap_or(host);
     let folder = compiler.join("bin");
     fs::create_dir_all(&folder)?;
+    // The cache renames an entry when it is complete, so the scripts find the compiler relative to themselves.
     for name in ["rustc", "rustdoc"] {
         let libraries = format!("$here/usr/lib/{architecture}-linux-gnu${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}");
         let body = format!(

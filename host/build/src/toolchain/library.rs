@@ -32,6 +32,7 @@ impl Recipe {
     pub(super) fn build(&self) -> Result<String> {
         self.link_sources()?;
         let built = self.compile()?;
+        // The link leads into the working folder, which the caller removes.
         fs::remove_file(self.source_link())?;
         self.lay_out(&built)?;
         digest(&self.library())
@@ -90,6 +91,7 @@ impl Recipe {
         for file in fs::read_dir(built)? {
             let file = file?.path();
             let name = file.file_name().context("a file without a name")?;
+            // `nothing` is the empty crate for which cargo built the library.
             if file.extension().is_some_and(|kind| kind == "rlib") && !name.to_string_lossy().contains("nothing") {
                 fs::copy(&file, library.join(name))?;
             }

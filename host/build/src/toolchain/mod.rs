@@ -66,6 +66,7 @@ pub fn prepare(folder: &Path) -> Result<Toolchain> {
 /// Makes [`TARGET`] usable. The error has the remedy for each way that failed.
 pub fn prepare_by(way: Way, folder: &Path) -> Result<Toolchain> {
     let installed = Installed::find(folder)?;
+    // The other ways must not use rustup's toolchain.
     if way == Way::Auto && installed.has_target() {
         return Ok(Toolchain::Installed);
     }

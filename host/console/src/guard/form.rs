@@ -35,6 +35,7 @@ pub(crate) async fn read_form(request: Request, next: Next) -> Response {
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, "Too long", "The form is too long.");
     };
     let form = ConsoleForm::parse(&bytes);
+    // `signed_in` runs before this guard, so only a signed-in browser can make it read a form.
     let session = parts.extensions.get::<ConsoleSession>();
     if !session.is_some_and(|session| session.has_csrf(form.get(TOKEN_FIELD))) {
         let why = "The form is not of this session. Load the page again.";

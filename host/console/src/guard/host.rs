@@ -40,6 +40,7 @@ impl OwnHost {
             None if self.only.is_none() => origin.strip_prefix(b"https://").unwrap_or_default(),
             None => return false,
         };
+        // Without a `Host` header, `host` is empty, and an origin without a host must not equal it.
         !authority.is_empty() && authority == host
     }
 }
@@ -48,7 +49,9 @@ impl OwnHost {
 pub(crate) async fn known_host(State(own): State<Arc<OwnHost>>, request: Request, next: Next) -> Response {
     let Some(only) = &own.only else { return next.run(request).await };
     let mut written = request.headers().get_all(HOST).iter();
+    // Two `Host` headers are invalid (RFC 9112, section 3.2), and a proxy could have used the other one.
     let one = written.next().filter(|_| written.next().is_none());
+    // In the absolute form, the host of the target replaces the header (RFC 9112, section 3.2.2).
     let target = request.uri().authority().is_none_or(|authority| authority.as_str() == only);
     if target && one.is_some_and(|host| host.as_bytes() == only.as_bytes()) {
         return next.run(request).await;

@@ -46,6 +46,7 @@ fn has_origin(headers: &HeaderMap, own: &OwnHost) -> Option<bool> {
 fn is_fetched_here(headers: &HeaderMap) -> bool {
     let mut said = headers.get_all(FETCH_SITE).iter();
     match (said.next(), said.next()) {
+        // The cookie and the form's token still protect the console then.
         (None, _) => true,
         (Some(site), None) => site == "same-origin" || site == "none",
         (Some(_), Some(_)) => false,

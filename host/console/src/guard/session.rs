@@ -22,6 +22,7 @@ pub(crate) async fn signed_in(State(state): State<Arc<ConsoleState>>, mut reques
     let cookie = cookie(request.headers(), state.own.port);
     let session = cookie.and_then(|cookie| state.sessions.find(cookie));
     match session {
+        // Only a valid cookie keeps the connection. Those of unknown clients make room for others.
         Some(_) if !keep_connection(request.extensions_mut()) => evicted(),
         Some(mut session) => {
             session.is_refresh = request.headers().contains_key(REFRESH);
@@ -38,6 +39,7 @@ fn cookie(headers: &HeaderMap, port: u16) -> Option<&str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut values = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value);
+    // Cookies are not isolated by port (RFC 6265, section 8.5), so a page at another port can add one of this name.
     values.next().filter(|_| values.next().is_none())
 }
 

@@ -50,6 +50,7 @@ impl CallLog {
         let verified = self
             .audit
             .read_after(&mut place, |entry| {
+                // Take the lock for one entry at a time, because pages read the table meanwhile.
                 self.table.lock_recovered().add(&entry);
                 Ok(())
             })
@@ -105,6 +106,7 @@ impl CallTable {
         };
         // A later entry of a call that was dropped already changes nothing.
         if let Some(row) = number.checked_sub(self.dropped).and_then(|place| self.rows.get_mut(place)) {
+            // A page may still hold the row. It then keeps the row as it was.
             of_entry(Arc::make_mut(row), entry);
         }
         while self.rows.len() > CALLS_KEPT {

@@ -58,6 +58,7 @@ pub(super) fn call(entry: &Entry) -> Option<&str> {
 pub(super) fn of_entry(row: &mut CallRow, entry: &Entry) {
     let text = |name: &str| entry.document.get(name).and_then(Value::as_str);
     let kept = |name: &str| text(name).map(cut).unwrap_or_default();
+    // The first entry of a call is its decision. A later one must not move the call in the list.
     if row.at == 0 {
         row.at = text("time").and_then(milliseconds).unwrap_or_default();
     }

@@ -125,6 +125,7 @@ fn header(state: &ConsoleState, pause: &Markup) -> Markup {
 fn status(state: &ConsoleState) -> Markup {
     let name = state.policy_files.first().and_then(|path| path.file_name()).map(|name| name.to_string_lossy());
     let name = name.map_or_else(|| "policy".to_owned(), |name| OneLine(&name).to_string());
+    // A page must not wait until the host is open, so this uses it only if it is.
     let status = state.host.opened().map(|host| host.policy_status().borrow().clone());
     html! {
         span #connection.connection data-state="on" { span.dot.ok aria-hidden="true" {} span { "connected" } }

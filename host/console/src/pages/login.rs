@@ -58,16 +58,19 @@ pub(crate) async fn sign_in_with_token(State(state): State<Arc<ConsoleState>>, r
         Ok(approver) => approver,
         Err(why) => {
             let mut refused = form(StatusCode::FORBIDDEN, Some(why));
+            // The server around this console counts and logs refused tokens.
             refused.extensions_mut().insert(RefusedApprover);
             return refused;
         }
     };
+    // Only a valid token keeps the connection. Those of unknown clients make room for others.
     if !keep_connection(&mut parts.extensions) {
         return evicted();
     }
     let Some((cookie, ended)) = state.sessions.sign_in_as(approver.principal) else {
         return form(StatusCode::INTERNAL_SERVER_ERROR, Some("The system provides no randomness."));
     };
+    // The session can end before the token, for example by signing out. The task then ends with it.
     tokio::spawn(async move {
         tokio::select! {
             () = approver.over => ended.cancel(),
@@ -111,6 +114,7 @@ fn put_cookie(response: &mut Response, state: &ConsoleState, value: &str, second
     let name = format!("{COOKIE_PREFIX}{}", state.own.port);
     let secure = if channel == Channel::Encrypted { "; Secure" } else { "" };
     let cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    // The value is base64url, so this does not fail.
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }

@@ -38,6 +38,7 @@ pub(crate) async fn home() -> Response {
 pub(crate) fn redirect(place: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SEE_OTHER;
+    // A place can contain an id from a form, and so a character that no header can have.
     let place = HeaderValue::from_str(place).unwrap_or(HeaderValue::from_static("/inbox"));
     response.headers_mut().insert(LOCATION, place);
     response

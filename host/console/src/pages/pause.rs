@@ -26,12 +26,14 @@ pub(crate) async fn pause(
 ) -> Response {
     let notice = match state.pause.pause(session.approver.as_ref()).await {
         Ok(()) => {
+            // Do not wait for the watcher, because the next page must show the new state.
             state.watch.put_paused(true);
             Notice::done("Paused. Running servers refuse every new call. Calls that run already go on.")
         }
         Err(why) => Notice::refused(format!("Not paused: {why}.")),
     };
     state.sessions.notify(&session, notice);
+    // Only a known address is used, so that the form cannot send the browser elsewhere.
     let back = Section::ALL.into_iter().find(|section| section.address() == form.get("back"));
     redirect(back.unwrap_or(Section::Live).address())
 }
@@ -61,6 +63,7 @@ pub(crate) async fn resume(
     Extension(session): Extension<ConsoleSession>,
     Extension(form): Extension<ConsoleForm>,
 ) -> Response {
+    // A client can send the form without its button, so check this here too.
     if !state.pause.may_resume {
         let why = "This console only pauses. The operator resumes with `portcullis resume`.";
         return refusal(StatusCode::FORBIDDEN, "Not from this console", why);

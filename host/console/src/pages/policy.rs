@@ -156,6 +156,7 @@ fn form(session: &ConsoleSession, call: &CallToExplain) -> Markup {
                 label { "Session" input name="session" value=(harmless(&call.session)) placeholder="default" autocomplete="off"; }
                 label { "Principal" input name="principal" value=(harmless(&call.principal)) placeholder="local" autocomplete="off"; }
             }
+            // HTML ignores a line feed at the beginning of a text area, so add one to keep that of the text.
             label { "Arguments, as JSON" textarea name="arguments" rows="3" spellcheck="false" placeholder="{ \"path\": \"src/main.rs\" }" { "\n" (harmless(&call.arguments)) } }
             p { button type="submit" { "Explain" } " " span.hint { "Runs nothing, asks no one and records nothing." } }
         }
@@ -168,6 +169,7 @@ async fn result(state: &ConsoleState, call: &CallToExplain) -> Markup {
         Err(why) => return html! { p.warning { (shown(&why)) } },
     };
     let arguments = if call.arguments.trim().is_empty() { "{}" } else { &call.arguments };
+    // An approver could answer here, so do not foresee the refusal of a call without one.
     let mut request = Request::new(call.tool.trim(), arguments.as_bytes()).answered_elsewhere();
     if !call.session.is_empty() {
         request = request.session(&call.session);

@@ -256,6 +256,7 @@ fn handles(question: &Question, body: &RequestBody) -> Markup {
 }
 
 fn form(session: &ConsoleSession, open: &OpenQuestion, question: &Question, body: &RequestBody) -> Markup {
+    // The ledger accepts no approval with an empty digest, also if a client adds the button itself.
     let proven = if body.is_cut { format!("{}:", open.id) } else { ProvenRequest::field(question) };
     html! {
         span #seen-to-here {}

@@ -41,6 +41,7 @@ pub(crate) async fn show(
         Ok(listed) => listed,
         Err(error) => return unreadable(&error),
     };
+    // Take the ids from the ledger and not from the address, so that only requests that wait are shown.
     let ids = listed.iter().filter(|open| query.all("id").any(|id| id == open.id || id == "all"));
     let ids: Vec<&str> = ids.take(request_list::LISTED_MAX).map(|open| open.id.as_str()).collect();
     let (reviewed, too_long) = gathered(&state, &ids).await;

@@ -43,6 +43,7 @@ fn written(message: &Message) -> Value {
 }
 
 fn call(call: &ModelCall) -> Value {
+    // The server accepts only an object. The result of the call says that the model's arguments were none.
     let input = call.arguments.clone().unwrap_or_else(|_| Value::Object(Map::new()));
     json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
 }
@@ -73,6 +74,8 @@ pub(super) fn read(answer: &Value) -> Result<ModelAnswer, Malformed> {
         _ => AnswerEnd::Whole,
     };
     let tokens = |name: &str| answer.get("usage").and_then(|usage| usage.get(name)).and_then(Value::as_u64);
+    // `input_tokens` leaves out what was written to the server's cache or read from it, which the operator pays for
+    // too.
     let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"].into_iter().filter_map(tokens);
     let usage = match (tokens("input_tokens"), tokens("output_tokens")) {
         (Some(input), Some(output)) => Some(Usage { input: cached.fold(input, u64::saturating_add), output }),

@@ -19,6 +19,7 @@ fn result(result: &CallResult) -> Value {
 }
 
 fn call(call: &ModelCall) -> Value {
+    // The server accepts only an object. The result of the call says that the model's arguments were none.
     let arguments = call.arguments.clone().unwrap_or_else(|_| Value::Object(Map::new()));
     json!({ "function": { "name": call.name, "arguments": arguments } })
 }

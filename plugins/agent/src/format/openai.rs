@@ -8,6 +8,7 @@ use crate::message::{AnswerEnd, CallResult, Message, ModelAnswer, ModelCall, Mod
 
 pub(super) fn body(request: &ModelRequest<'_>) -> Value {
     let mut body = conversation(request, call, result);
+    // OpenAI's reasoning models refuse the older `max_tokens`.
     body["max_completion_tokens"] = request.tokens_max.into();
     body
 }

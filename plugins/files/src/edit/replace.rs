@@ -53,6 +53,7 @@ fn occurrences(text: &str, old: &str) -> Vec<usize> {
         if found.len() > OCCURRENCES_TOLD {
             break;
         }
+        // Go on after one character and not after the match: of two that overlap, either may be meant.
         position += offset + step;
     }
     found

@@ -70,6 +70,7 @@ impl Report {
         let mut matching = false;
         let mut shown = Shown::default();
         for (number, line) in Lines::new(regex, bytes) {
+            // Stop at one match more than is shown, so that the answer knows that there are more.
             if self.matches == self.limit || self.text.len() >= OUTPUT_BYTES_MAX {
                 self.full = true;
                 break;
@@ -123,6 +124,7 @@ impl Report {
 
     fn line(&mut self, place: &Place, number: usize, mark: char, line: &[u8], regex: Option<&Regex>) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        // The search reports only the line, so find the place in it again.
         let start = regex.and_then(|regex| regex.find(line)).map_or(0, |found| found.start());
         let (window, cut_before, cut_after) = window(line, start);
         let (before, after) = (if cut_before { "[...] " } else { "" }, if cut_after { " [...]" } else { "" });

@@ -155,6 +155,7 @@ impl<'c, D: Disk> Transaction<'c, D> {
                 }
                 Step::Temporary(place) if kept.contains(&place) => {}
                 Step::Temporary(place) => match self.disk.remove(&place) {
+                    // A temporary file that was renamed is not there any more.
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
                         remains.push(format!("the temporary file `{}` is still there", place.shown()));
                     }

@@ -55,6 +55,7 @@ impl<'t> FileLines<'t> {
             for line in &hunk.lines {
                 match line.mark {
                     Mark::Context => {
+                        // Take the line of the file and not that of the hunk, because it has the file's own ending.
                         result.push(self.lines[position]);
                         position += 1;
                     }
@@ -81,6 +82,7 @@ impl<'t> FileLines<'t> {
             let is_last = index + 1 == lines.len();
             match line.end {
                 _ if is_last && is_unterminated => {}
+                // The line was the last one and had no ending. Now another line follows it.
                 "" => text.push_str(self.endings.most_frequent()),
                 end => text.push_str(end),
             }

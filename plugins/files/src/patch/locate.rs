@@ -61,6 +61,7 @@ pub(super) fn locate<'p>(
     match found.as_slice() {
         [start] => Ok(*start),
         found => match hunk.claimed_line.and_then(|line| line.checked_sub(1)) {
+            // Line numbers only choose among places that match. Models often count wrong.
             Some(claimed) if claimed >= from && is_at(lines, claimed, &old) => Ok(claimed),
             Some(_) | None => Err(ambiguous(found)),
         },
@@ -87,6 +88,7 @@ fn locate_after_headers<'p>(
             let (places, more) = told(&equal);
             return Err(Misfit::AmbiguousHeader(header, places, more));
         }
+        // Search from the header's own line on, because a hunk can repeat it as context.
         start = first;
     }
     match occurrences(&lines[start..], old, 1).first() {

@@ -45,6 +45,7 @@ fn check(files: &[FilePatch<'_>]) -> Result<(), PatchError> {
             return Err(PatchError::at(file.patch_line, format!("more than {HUNKS_MAX} hunks; split the patch")));
         }
     }
+    // The number of files is limited above, so all pairs can be compared.
     for (index, (place, line)) in named.iter().enumerate() {
         for (other, first_line) in &named[..index] {
             let (shown, shown_other) = (place.shown(), other.shown());

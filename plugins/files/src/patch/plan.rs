@@ -77,6 +77,7 @@ impl Planner<'_> {
                 Ok(Some(Effect::Add { content: content.clone() }))
             }
             FileAction::Delete { expected } => {
+                // Open it only to fail now and not while files change.
                 self.workspace.open(&file.place)?;
                 if let Some(expected) = expected {
                     self.check_content(&file.place, expected)?;
@@ -133,6 +134,7 @@ impl Planner<'_> {
                     located.push((start, hunk));
                     from = start + hunk.old_lines().len();
                 }
+                // Go on with the next hunk, so that one failure describes all that do not fit.
                 Err(misfit) => self.misfits.add(place, index + 1, hunk, &misfit, &old),
             }
         }

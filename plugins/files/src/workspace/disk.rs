@@ -38,6 +38,7 @@ impl Disk for Workspace {
         match fs::create_dir(self.full(place)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.is_existing_directory(place) {
+                // An undo must not remove a directory that another program has created.
                 true => Ok(false),
                 false => Err(io::ErrorKind::NotADirectory.into()),
             },

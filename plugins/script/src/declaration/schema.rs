@@ -74,6 +74,7 @@ impl<'a> SchemaWriter<'a> {
         'a: 's,
     {
         let mut schema = schema;
+        // References can form a loop.
         for _ in 0..DEPTH_MAX {
             let Some(reference) = schema["$ref"].as_str() else { break };
             let Some(target) = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) else {

@@ -36,6 +36,7 @@ pub(crate) enum ObjectKind {
 
 impl ObjectKind {
     pub(crate) fn of(object: &JsObject) -> Self {
+        // This comes first, because a proxy of a function would pass for the function.
         if object.is::<Proxy>() {
             return Self::Other("[Proxy]".to_owned());
         }

@@ -51,6 +51,7 @@ impl<'a> Writer<'a> {
             JsVariant::Null => self.text.push_str("null"),
             JsVariant::Boolean(boolean) => self.text.push_str(if boolean { "true" } else { "false" }),
             JsVariant::Integer32(number) => {
+                // Writing to a string cannot fail.
                 let _ = write!(self.text, "{number}");
             }
             JsVariant::Float64(number) if number.is_finite() => self.number(value)?,
@@ -192,6 +193,7 @@ impl<'a> Writer<'a> {
         )]
         let length = length as u32;
         let array = array.clone();
+        // An array can claim four billion elements without having one. `check_size` ends the loop long before that.
         self.list((0..length).map(move |index| own_data(&array, &PropertyKey::from(index)).unwrap_or_default()))
     }
 

@@ -131,10 +131,12 @@ fn split_by_pattern(
         return original.call(this, arguments, context);
     };
     let flags = JsRegExp::from_object(pattern.clone())?.flags(context)?;
+    // A sticky pattern matches only at `lastIndex`, so it cannot search ahead.
     if flags.contains('y') {
         return original.call(this, arguments, context);
     }
     let flags = if flags.contains('g') { flags } else { format!("{flags}g") };
+    // Search with a copy, because a search changes `lastIndex` of the script's own pattern.
     let constructor = context.intrinsics().constructors().regexp().constructor();
     let search = constructor.construct(&[pattern.into(), JsString::from(flags.as_str()).into()], None, context)?;
     let search = JsRegExp::from_object(search)?;

@@ -142,6 +142,7 @@ impl Scanner<'_> {
     }
 
     fn backquoted(&self, start: usize) -> Option<usize> {
+        // Bash removes some backslashes within backquotes before it reads the command, so the end of one is not clear.
         let length = self.bytes.get(start..)?.iter().position(|byte| matches!(byte, b'`' | b'\\'))?;
         (self.bytes[start + length] == b'`').then_some(start + length + 1)
     }

@@ -116,6 +116,7 @@ impl Walker {
         if base == name && self.builtin(name, arguments) {
             return;
         }
+        // These three are no programs. They only change how the shell finds the one that follows.
         if base != "command" && base != "builtin" && base != "exec" {
             self.program(name);
         }

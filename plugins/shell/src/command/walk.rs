@@ -45,6 +45,7 @@ impl Walker {
         }
         // Patterns such as `@(a|b)` are off in `bash -c`, except in tests.
         let options = ParserOptions { enable_extended_globbing: false, ..ParserOptions::default() };
+        // The checks come before the parser, because it trusts its input more than a reviewer may.
         if let Some(problem) = limit::text_problem(text) {
             return self.doubt(problem);
         }
@@ -60,6 +61,7 @@ impl Walker {
         }
         match parse_tokens(&tokens, &options) {
             Ok(program) => {
+                // Spans count characters and not bytes. The text around this one is read further afterwards.
                 let outer = std::mem::replace(&mut self.source, text.chars().collect());
                 self.nesting += 1;
                 program.complete_commands.iter().for_each(|list| self.list(list));
@@ -72,6 +74,7 @@ impl Walker {
 
     /// Returns the explanation.
     pub(super) fn finish(mut self) -> Explanation {
+        // Either can come first in the text, so combine them when all of it was read.
         if self.explanation.evaluates && self.explanation.has_literal_substitution {
             self.doubt("arithmetic can run a substitution within quotes");
         }

@@ -219,8 +219,10 @@ impl<'a> WordReader<'a> {
         if operation.starts_with(":=") || operation.starts_with('=') {
             self.reading.assigned.push(name.to_owned());
         }
+        // An index and an offset, as in `${a[i]}` and `${a:i}`, are arithmetic.
         self.reading.evaluates |= operation.starts_with('[') || operation.starts_with(':');
         self.reading.expands_prompt |= inner.ends_with("@P");
+        // Within double quotes, a single quote is literal as in a here-document.
         self.nested(inner, if is_quoted { WordMode::HereDocument } else { WordMode::Part })?;
         self.index = end;
         Ok(())

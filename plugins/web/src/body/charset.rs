@@ -13,6 +13,7 @@ pub(super) fn decode(said: Option<&str>, kind: Kind, bytes: &[u8]) -> (&'static 
     let label = |label: &str| Encoding::for_label(label.as_bytes());
     let written = || match kind {
         Kind::Html | Kind::Text => label(&declared(&bytes[..bytes.len().min(PROBE_BYTES)])?).map(as_read),
+        // JSON is UTF-8 (RFC 8259, section 8.1).
         Kind::Json => None,
     };
     let guessed = || match kind {
@@ -20,6 +21,7 @@ pub(super) fn decode(said: Option<&str>, kind: Kind, bytes: &[u8]) -> (&'static 
         _ => UTF_8,
     };
     let encoding = said.and_then(label).or_else(written).unwrap_or_else(guessed);
+    // `decode` looks for a byte order mark first, and uses its encoding instead.
     let (text, used, _) = encoding.decode(bytes);
     (used.name(), text.into_owned())
 }

@@ -70,6 +70,7 @@ pub(super) fn parse(content_type: Option<&str>) -> Media {
     let mut parts = content_type.unwrap_or_default().split(';');
     let essence = parts.next().unwrap_or_default().trim().to_ascii_lowercase();
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"/+-._".contains(&byte);
+    // An error repeats the type, so it must not hide or forge text.
     if essence.len() > TYPE_BYTES_MAX || !essence.bytes().all(is_token) {
         return Media::default();
     }
@@ -118,6 +119,7 @@ fn looks_binary(bytes: &[u8]) -> Option<&'static str> {
     if let Some((_, what)) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature)) {
         return Some(what);
     }
+    // Text in UTF-16 has zero bytes too, so do not take it for binary data.
     let is_wide = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     let start = &bytes[..bytes.len().min(PROBE_BYTES)];
     (!is_wide && start.contains(&0)).then_some("binary data")

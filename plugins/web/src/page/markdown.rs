@@ -33,6 +33,7 @@ fn table(handlers: &dyn Handlers, table: Element) -> Option<HandlerResult> {
     for (at, row) in rows.iter().enumerate() {
         for cell in children(row) {
             let content = in_one_line(&handlers.walk_children(&cell).content);
+            // A cell of a row above can reach into this row, so take the first free column.
             let column = grid[at].iter().position(Option::is_none).unwrap_or(grid[at].len());
             for below in grid.iter_mut().skip(at).take(span(&cell, "rowspan")) {
                 for (step, column) in (column..column + span(&cell, "colspan")).enumerate() {

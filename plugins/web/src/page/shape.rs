@@ -174,6 +174,7 @@ impl Shaper<'_> {
     }
 
     fn heading(&self, name: &str, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
+        // A heading is bold by itself, so emphasis within it must add no marks.
         let mut children = self.children(node, Place { strong: true, ..place.line() });
         if is_blank(&children) {
             return;
@@ -207,6 +208,7 @@ impl Shaper<'_> {
 
     fn link(&self, node: &Rc<Node>, place: Place, shaped: &mut Vec<Rc<Node>>) {
         let label = one_line(&words(&text_of(node)));
+        // A link without a text counts as an anchor mark, so a link around an image needs one.
         let is_image = label.is_empty() && any(node, |node| is(node, &["img", "math"]));
         let label = if is_image { "image" } else { &label };
         let address = attribute(node, "href");

@@ -78,6 +78,7 @@ fn unescaped(text: &str) -> String {
     let mut parts = text.split('\\');
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        // An escape has at most six digits, and one blank may end it (CSS Syntax Module).
         let digits = part.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
         match u32::from_str_radix(&part[..digits], 16).ok().and_then(char::from_u32) {
             Some(character) => {
@@ -116,6 +117,7 @@ pub(crate) fn shows(declarations: &[(String, String)]) -> bool {
 
 /// Returns whether declarations hide an element.
 pub(crate) fn hides(declarations: &[(String, String)]) -> bool {
+    // Of several declarations of a property, the last one applies.
     let value =
         |name: &str| declarations.iter().rev().find(|(property, _)| property == name).map(|(_, value)| value.as_str());
     let is_one_of = |name: &str, values: &[&str]| value(name).is_some_and(|value| values.contains(&value));

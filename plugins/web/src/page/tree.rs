@@ -35,6 +35,7 @@ pub(crate) struct TooDeep;
 /// Parses a page. Any text is valid input.
 pub(crate) fn parse(html: &str) -> Result<Tree, TooDeep> {
     let sink = Bounded { dom: RcDom::default(), nodes: Cell::new(0), too_deep: Cell::new(false) };
+    // With scripting, the parser takes `noscript` for text, which a person with a usual browser does not see.
     let tree_builder = TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() };
     let mut parser = parse_document(sink, ParseOpts { tree_builder, ..ParseOpts::default() });
     let mut rest = html;
@@ -80,6 +81,7 @@ impl Bounded {
 /// Counts the ancestors of a node, up to the bound.
 fn depth(node: &Rc<Node>) -> usize {
     let above = |node: &Rc<Node>| {
+        // A `Cell` gives its content only by value, so put it back afterwards.
         let parent = node.parent.take();
         let above = parent.as_ref().and_then(std::rc::Weak::upgrade);
         node.parent.set(parent);
@@ -114,6 +116,7 @@ impl TreeSink for Bounded {
 
     fn create_comment(&self, _: StrTendril) -> Rc<Node> {
         self.count();
+        // No comment is ever shown, so its text needs no memory.
         self.dom.create_comment(StrTendril::new())
     }
 

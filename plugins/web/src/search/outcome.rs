@@ -59,6 +59,7 @@ fn refused(engine: Engine, response: Response) -> Failure {
     let wait = wait_seconds(&response);
     let body = match response.read(ERROR_BYTES_MAX) {
         Ok(Body::Whole(bytes) | Body::Cut(bytes)) => bytes,
+        // The status is the failure. The body only explains it.
         Err(_) => Vec::new(),
     };
     let document: Value = serde_json::from_slice(&body).unwrap_or_default();

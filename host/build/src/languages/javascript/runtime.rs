@@ -116,6 +116,8 @@ struct Closing {
 impl Closing {
     fn read(module: &[u8]) -> Result<Closing> {
         let (mut closed, mut kept, mut defined) = (Vec::new(), 0, 0);
+        // `Err` is the number of a replaced import. Its new index follows all other functions, which are not counted
+        // yet.
         let mut places = Vec::new();
         for payload in Parser::new(0).parse_all(module) {
             match payload? {
@@ -180,6 +182,7 @@ impl Reencode for Closing {
 
     fn parse_code_section(&mut self, code: &mut CodeSection, section: CodeSectionReader<'_>) -> ReplacementOutcome {
         utils::parse_code_section(self, code, section)?;
+        // The order is that of the function section, which has their types.
         for (_, answer) in &self.closed {
             code.function(&answer.body());
         }

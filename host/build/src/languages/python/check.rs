@@ -20,6 +20,7 @@ const PROGRAM: &str = include_str!("../../../toolchains/python/check.py");
 pub(super) fn check(folder: &Path, file: &Path, prefix: &Path, version: &str) -> Result<()> {
     let mut python = Command::new("python3");
     // -I isolates Python: it does not import modules of the project in place of its own.
+    // -S leaves out site-packages, whose .pth files can run code.
     python.args(["-I", "-S", "-c", PROGRAM]).arg(folder).arg(file).arg(prefix).arg(version).stderr(Stdio::null());
     // If the check itself fails, the build will report the error.
     match process::capture(&mut python) {

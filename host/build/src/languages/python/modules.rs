@@ -56,6 +56,7 @@ impl<'a> Modules<'a> {
         for entry in fs::read_dir(from).with_context(read)? {
             let name = entry.with_context(read)?.file_name();
             let place = from.join(&name);
+            // An import names modules by identifiers, so a name that is not UTF-8 belongs to none.
             let hidden = name.to_str().is_none_or(|name| name.starts_with('.') || NO_MODULES.contains(&name));
             if (hidden && !self.all) || self.but.contains(&place) {
                 continue;

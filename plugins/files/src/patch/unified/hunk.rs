@@ -80,6 +80,7 @@ fn counted(rest: &[&str], range: HunkRange) -> Option<usize> {
         }
     }
     taken += rest[taken..].iter().take_while(|line| line.starts_with('\\')).count();
+    // If a line with a mark follows, the numbers are too small.
     let goes_on = rest.get(taken).is_some_and(|line| Mark::of(line).is_some()) && !is_file_name(&rest[taken..]);
     (!goes_on).then_some(taken)
 }

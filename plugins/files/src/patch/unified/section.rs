@@ -119,6 +119,7 @@ impl<'p> Section<'p> {
             (None, _) | (_, None) => None,
         };
         let ends = if let [Some(from), Some(to)] = self.renamed {
+            // Git writes these names without its prefixes `a/` and `b/`.
             (Some(path(from, patch_line)?), Some(path(to, patch_line)?))
         } else if self.renamed != [None, None] {
             return wrong("`rename from PATH` and `rename to PATH` belong together");
@@ -169,6 +170,7 @@ fn name(written: &str) -> &str {
 
 /// Returns the name in the first line of a section in Git's format, if it names one file, as `a/x b/x` or `x x`.
 fn same_name(names: &str) -> Option<&str> {
+    // Names can contain blanks, but both have the same length, so the blank in the middle is the separator.
     let (old, new) = names.split_at_checked(names.len() / 2)?;
     let new = new.strip_prefix(' ')?;
     match (old.strip_prefix("a/"), new.strip_prefix("b/")) {

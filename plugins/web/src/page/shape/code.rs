@@ -113,6 +113,7 @@ impl Shaper<'_> {
 fn language(node: &Rc<Node>) -> Option<String> {
     let within = node.children.borrow().iter().find(|child| is(child, &["code"])).cloned();
     let around = std::iter::successors(Some(node.clone()), |node| {
+        // A `Cell` gives its content only by value, so put it back afterwards.
         let parent = node.parent.take();
         let above = parent.as_ref().and_then(std::rc::Weak::upgrade);
         node.parent.set(parent);
