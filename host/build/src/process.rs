@@ -262,6 +262,8 @@ pub fn pipe(first: &mut Command, second: &mut Command) -> Result<()> {
     let mut source = RunningProcess::start(first.stdout(Stdio::piped())).with_context(|| not_started(first))?;
     let stream = source.child.stdout.take().context("the first program of a pipe has no output")?;
     let sunk = run(second.stdin(Stdio::from(stream)));
+    // A command keeps its end of the pipe. Without this, the writer would wait forever for a reader that has failed.
+    second.stdin(Stdio::null());
     let status = source.wait()?;
     // If the reader fails, the writer dies of a broken pipe, so report the reader's failure.
     sunk.and_then(|()| judge(first, status))
@@ -297,6 +299,14 @@ fn not_started(command: &Command) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_writer_ends_when_its_reader_has_failed() {
+        // Much more than the kernel keeps of a pipe.
+        let mut writer = Command::new("head");
+        writer.args(["-c", "8000000", "/dev/zero"]);
+        assert!(pipe(&mut writer, &mut Command::new("false")).is_err());
+    }
 
     #[test]
     fn a_word_that_the_shell_would_split_is_quoted() {

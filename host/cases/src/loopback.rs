@@ -136,7 +136,7 @@ async fn read<R: AsyncBufReadExt + Unpin>(reader: &mut R) -> io::Result<Option<S
 
 /// Appends `length` bytes to the body.
 async fn take<R: AsyncBufReadExt + Unpin>(reader: &mut R, length: u64, body: &mut Vec<u8>) -> io::Result<()> {
-    if length > BODY_BYTES_MAX {
+    if length > BODY_BYTES_MAX.saturating_sub(body.len() as u64) {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let read = reader.take(length).read_to_end(body).await?;

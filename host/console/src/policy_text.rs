@@ -31,6 +31,10 @@ fn blocking_read(path: &Path) -> io::Result<Option<String>> {
         return Err(io::Error::other("it is not a regular file"));
     }
     let mut text = String::new();
-    file.take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    // One byte more shows that the file is longer. Its beginning alone could hide a rule.
+    file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other("it is too large to be shown"));
+    }
     Ok(Some(text))
 }

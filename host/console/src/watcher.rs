@@ -33,18 +33,23 @@ pub(crate) async fn follow(state: Arc<ConsoleState>, live: LiveReader) {
 
 async fn follow_ledger(state: &ConsoleState, mut changes: ApprovalChanges) {
     loop {
-        let changed = changes.changed().await.is_ok();
-        match state.approvals.list().await {
-            Ok(listing) if changed => {
-                let pending = listing.questions.iter().filter(|open| open.status == Status::Pending).count();
-                let remembered = listing.answers.len();
-                state.watch.change(|seen| {
-                    *seen = ConsoleSeen { ledger: seen.ledger + 1, pending, remembered, ..*seen };
-                });
-            }
+        if changes.changed().await.is_err() {
             // A page that is opened meanwhile shows why.
-            Ok(_) | Err(_) => sleep(FAULT_PAUSE).await,
+            sleep(FAULT_PAUSE).await;
+            continue;
         }
+        // The change counts as seen from here on, so the list is read until it can be.
+        let listing = loop {
+            match state.approvals.list().await {
+                Ok(listing) => break listing,
+                Err(_) => sleep(FAULT_PAUSE).await,
+            }
+        };
+        let pending = listing.questions.iter().filter(|open| open.status == Status::Pending).count();
+        let remembered = listing.answers.len();
+        state.watch.change(|seen| {
+            *seen = ConsoleSeen { ledger: seen.ledger + 1, pending, remembered, ..*seen };
+        });
     }
 }
 

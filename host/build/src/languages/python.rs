@@ -40,8 +40,9 @@ const NO_MODULES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 const KEPT_PROJECTS_MAX: usize = 12;
 /// The folder of packages in a virtual environment. Here it is empty, so that the user's own packages are not used.
 const SITE_PACKAGES: &str = "lib/site-packages";
-/// Parts of a line in [`PACKAGES_FILE`] that refer to a file or a folder, and that no package name contains.
-const NO_NAME: [&str; 5] = ["/", "file:", ".whl", ".zip", ".tar"];
+/// Parts of a line in [`PACKAGES_FILE`] that refer to a file or a folder, or for which pip inserts a variable. No package
+/// name contains them.
+const NO_NAME: [&str; 7] = ["/", "file:", ".whl", ".zip", ".tar", "\\", "${"];
 
 const REMEDY: &str = "The lines above are the output of Python, which ran the module during the build; `/1` is the \
                       project, `/2` the SDK, `/3` its packages. To add a missing package, add a line to \
@@ -66,7 +67,9 @@ fn kept(root: &Path, inputs: &str, make: impl FnOnce(&Path) -> Result<()>) -> Re
     let entry = cache::entry(&folder, inputs, |folder| make(&folder.join(COMPONENT)))?;
     for other in fs::read_dir(&folder)? {
         let other = other?.path();
-        if other.is_dir() && other != entry {
+        // A partial entry is of a build that still runs.
+        let is_partial = other.extension().is_some_and(|extension| extension == "partial");
+        if other.is_dir() && other != entry && !is_partial {
             // Another build of the project may be using it, or have removed it.
             let _ = fs::remove_dir_all(other);
         }
@@ -229,6 +232,8 @@ fn packages(project: &Project) -> Result<Option<PathBuf>> {
 /// Returns whether a line is the name of a package, a digest, or empty.
 fn names_package(line: &str) -> bool {
     let line = line.split_once('#').map_or(line, |(line, _comment)| line).trim();
+    // pip joins a line with the next one. After a blank, the two remain words of their own.
+    let line = line.strip_suffix(" \\").unwrap_or(line);
     if line.starts_with("--hash=") {
         return true;
     }
@@ -294,7 +299,19 @@ mod tests {
         for line in ["", "# ./a", "idna", "idna==3.10 \\", "  --hash=sha256:00", "idna[all]>=3; python_version > '3'"] {
             assert!(names_package(line), "{line}");
         }
-        for line in ["-r other.txt", " --find-links x", "./x", "/x", "..", "x @ file:x", "x.whl", "a/b", "x.tar.gz"] {
+        for line in [
+            "-r other.txt",
+            " --find-links x",
+            "./x",
+            "/x",
+            "..",
+            "x @ file:x",
+            "x.whl",
+            "a/b",
+            "x.tar.gz",
+            "x @ fil\\",
+            "${X}",
+        ] {
             assert!(!names_package(line), "{line}");
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct CallRow {
     /// What the call is about, as far as the log keeps it.
     pub(crate) target: Option<String>,
     pub(crate) decision: String,
-    /// The line of the rule that decided, in the policy.
+    /// The line of the rule that decided, in the user's policy. `None` for a rule of another layer.
     pub(crate) line: Option<u64>,
     pub(crate) policy_sha256: String,
     pub(crate) reason: String,
@@ -74,7 +74,8 @@ pub(super) fn of_entry(row: &mut CallRow, entry: &Entry) {
         Some("decision") => {
             (row.decision, row.reason) = (kept("decision"), kept("reason"));
             row.policy_sha256 = kept("policy_sha256");
-            row.line = entry.document.get("line").and_then(Value::as_u64);
+            // An entry names its layer only if that is not the user's.
+            row.line = entry.document.get("line").and_then(Value::as_u64).filter(|_| text("layer").is_none());
         }
         Some("answer") => row.answers.push(kept("answer")),
         Some("outcome") => {
@@ -91,4 +92,20 @@ fn cut(text: &str) -> String {
 
 fn milliseconds(time: &str) -> Option<i64> {
     time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_line_of_another_layer_is_not_one_of_the_users_policy() {
+        for (layer, line) in [(Value::Null, Some(7)), (json!("project"), None), (json!("built-in"), None)] {
+            let document = json!({ "kind": "decision", "call": "c", "decision": "deny", "line": 7, "layer": layer });
+            let mut row = CallRow::new("c");
+            of_entry(&mut row, &Entry { sequence: 1, document });
+            assert_eq!(row.line, line, "{layer}");
+        }
+    }
 }

@@ -77,8 +77,13 @@ fn choice(name: &str, all: &str, chosen: &str, values: &BTreeSet<String>) -> Mar
             span.away { (name) }
             select name=(name) {
                 option value="" { (all) }
-                @for value in values.iter().take(VALUES_MAX) {
-                    option value=(value) selected[value == chosen] { (value) }
+                @let offered = values.iter().take(VALUES_MAX).collect::<Vec<_>>();
+                @for value in &offered {
+                    option value=(value) selected[*value == chosen] { (value) }
+                }
+                // Otherwise sending the form again would drop the filter.
+                @if !chosen.is_empty() && !offered.iter().any(|value| *value == chosen) {
+                    option value=(chosen) selected { (cell(chosen)) }
                 }
             }
         }

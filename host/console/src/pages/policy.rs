@@ -96,7 +96,8 @@ async fn page(state: &ConsoleState, session: &ConsoleSession, call: &CallToExpla
             (result)
             @for (place, (path, text)) in files.iter().enumerate() {
                 @match text {
-                    Ok(Some(text)) => { (file(path, text, if place == 0 { &matches } else { &NONE })) }
+                    // The first file is the user's. The log and links name lines of this one.
+                    Ok(Some(text)) => { (file(path, text, (place == 0).then_some(&matches))) }
                     Ok(None) => {}
                     Err(error) => { p.warning { (cell(path)) ": " (cell(&error.to_string())) } }
                 }
@@ -104,8 +105,6 @@ async fn page(state: &ConsoleState, session: &ConsoleSession, call: &CallToExpla
         }
     }
 }
-
-static NONE: std::sync::LazyLock<HashMap<u64, usize>> = std::sync::LazyLock::new(HashMap::new);
 
 /// Counts the calls that the rule of each line decided, under the policy in force.
 fn matches(state: &ConsoleState, sha256: &str) -> HashMap<u64, usize> {
@@ -118,15 +117,16 @@ fn matches(state: &ConsoleState, sha256: &str) -> HashMap<u64, usize> {
     matches
 }
 
-fn file(path: &str, text: &str, matches: &HashMap<u64, usize>) -> Markup {
+/// Shows a file. Its lines have ids and counts if the calls that they decided are given.
+fn file(path: &str, text: &str, matches: Option<&HashMap<u64, usize>>) -> Markup {
     html! {
         figure.diff.source {
-            figcaption { span { (cell(path)) } span.stat { "calls decided by each rule" } }
+            figcaption { span { (cell(path)) } @if matches.is_some() { span.stat { "calls decided by each rule" } } }
             pre tabindex="0" role="region" aria-label="Policy file" {
                 @for (number, line) in (1_u64..).zip(text.lines()) {
-                    span id={ "line-" (number) } {
+                    span id=[matches.map(|_| format!("line-{number}"))] {
                         i { (number) }
-                        @if let Some(calls) = matches.get(&number) { small title=(count(*calls, "call")) { (calls) "×" } }
+                        @if let Some(calls) = matches.and_then(|matches| matches.get(&number)) { small title=(count(*calls, "call")) { (calls) "×" } }
                         (OneLine(line)) "\n"
                     }
                 }

@@ -115,10 +115,12 @@ pub(crate) fn article(state: &ConsoleState, session: &ConsoleSession, open: &Ope
     }
 }
 
-/// Returns the line of the rule that a reason names, as in `rule 2 (line 18): …`.
+/// Returns the line of the rule that a reason names, as in `rule 2 (line 18): …`. `None` for a rule of another layer than
+/// the user's, because its file has no links to its lines.
 fn rule_line(reason: &str) -> Option<u32> {
     let (_, rest) = reason.strip_prefix("rule ")?.split_once(" (line ")?;
-    rest.split_once(')')?.0.parse().ok()
+    let (line, rest) = rest.split_once(')')?;
+    if rest.starts_with(" of the ") { None } else { line.parse().ok() }
 }
 
 /// Returns everything about a request except its answer.

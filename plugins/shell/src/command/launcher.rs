@@ -1,7 +1,7 @@
 //! What builtins of the shell and programs such as `xargs` run.
 
-use super::explanation::short;
 use super::argument::Argument;
+use super::explanation::short;
 use super::walk::Walker;
 
 /// Builtins of the shell that run nothing else. They are not worth a mention.

@@ -104,9 +104,8 @@ const NOT_IN_MEDIA_TYPES: &str = "[]";
 /// Checks for `type/subtype` as in RFC 6838, with optional parameters and without characters that could end a header.
 fn check_media_type(blob: &Blob) -> Result<(), AnswerFlaw<'static>> {
     let text = &blob.media_type;
-    let plain = |character: char| {
-        (character.is_ascii_graphic() || character == ' ') && !NOT_IN_MEDIA_TYPES.contains(character)
-    };
+    let plain =
+        |character: char| (character.is_ascii_graphic() || character == ' ') && !NOT_IN_MEDIA_TYPES.contains(character);
     let formed = text.split_once('/').is_some_and(|(kind, subtype)| !kind.is_empty() && !subtype.is_empty());
     if text.len() > MEDIA_TYPE_BYTES_MAX || !formed || !text.chars().all(plain) {
         return Err(broken(format!("a part has the invalid media type {:?}", cut(text, 80))));
