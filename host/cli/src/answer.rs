@@ -51,6 +51,7 @@ pub(crate) fn ruling(line: Option<&str>, offered: Offered, unseen: Unseen, remem
     let Some(line) = line else { return no("no answer: the input of the terminal ended") };
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    // ASCII only: no other letter that looks like `y` is a yes.
     match (word.to_ascii_lowercase().as_str(), rest.trim()) {
         ("n" | "no", note) => no(note),
         ("?" | "more", "") => Ruling::More,
@@ -64,6 +65,7 @@ pub(crate) fn ruling(line: Option<&str>, offered: Offered, unseen: Unseen, remem
         },
         ("p", "") if offered.calls.is_some() => Ruling::Select,
         (word, "") => for_longer(word, offered.patterns, unseen),
+        // A yes with more words may be meant as a condition, so it approves nothing.
         (_, _) => unclear(),
     }
 }
@@ -90,6 +92,7 @@ fn seen(yes: Answer, unseen: Unseen) -> Ruling {
 
 /// Returns what a number selects: 1 is exactly this call, and the offers follow.
 pub(crate) fn covers(number: &str, offers: usize) -> Option<Covers> {
+    // `parse` also accepts a plus sign.
     if !number.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -61,13 +61,16 @@ impl TerminalApprover {
     pub(crate) fn stand_before(&self, host: &Host) {
         let rules = host.policy().approvals();
         let times = (rules.session_time, rules.always_time);
+        // The host gets its approver when it opens, so the approver exists first.
         let _ = self.standing.set(AnsweringHost { approvals: host.approvals().clone(), times });
     }
 
     async fn ask(&self, question: &Question) -> Answer {
         // Held while the request is on the screen, so that the prompts of two calls do not mix.
         let _turn = self.turn.lock().await;
+        // Nothing draws this line again while the call waits.
         self.status.clear();
+        // `biased`: if an interruption and an answer are there at the same time, the call must not run.
         tokio::select! {
             biased;
             () = self.cancellation.cancelled() => no("the person interrupted the call"),
@@ -89,6 +92,7 @@ impl TerminalApprover {
             }
             match self.hear(&tty, question, shown.unseen, &mut conversation).await {
                 Said::Answer(answer @ (Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. })) => {
+                    // An approval counts only for the change that was on the screen. A denial needs no such check.
                     if self.as_it_is_now(question).await.difference == now.difference {
                         return answer;
                     }
@@ -113,6 +117,7 @@ impl TerminalApprover {
     /// Prompts below one screen until there is an answer, or the user wants to see more.
     async fn hear(&self, tty: &Tty, question: &Question, unseen: Unseen, conversation: &mut Conversation) -> Said {
         loop {
+            // What was typed before the prompt cannot be an answer to it.
             if tty.forget_typed().is_err() {
                 return Said::Answer(no(CLOSED));
             }
@@ -126,6 +131,7 @@ impl TerminalApprover {
                     conversation.covers = RememberedCovers::chosen(covers);
                     continue;
                 }
+                // `typed` asks for the numbers below the key. A typed line `p` comes here without any.
                 Ruling::Select => self.terminal.note(NO_SUCH_CALLS),
                 Ruling::Again(why) => self.terminal.note(why),
             }
@@ -141,6 +147,7 @@ impl TerminalApprover {
     async fn typed(&self, tty: &Tty, question: &Question, covers: RememberedCovers) -> io::Result<Option<String>> {
         let approvals = self.standing.get().map(|standing| &standing.approvals);
         let show = |input| Prompt::show(self.terminal, question, approvals, (covers, input));
+        // A terminal that cannot deliver single keys gets a prompt for a line.
         let mode = if self.terminal.can_rewrite() { tty.keys().ok() } else { None };
         let Some(mode) = mode else {
             let prompt = show(PromptInput::Line);
@@ -159,6 +166,7 @@ impl TerminalApprover {
         match key {
             Key::End => Ok(None),
             Key::Character('p' | 'P') if question.selectable_calls().is_some() => {
+                // A line is typed with the echo and the editing of the terminal, which the guard restores.
                 drop(mode);
                 self.selection(tty).await.map(|numbers| Some(format!("y {numbers}")))
             }

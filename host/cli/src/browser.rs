@@ -11,6 +11,7 @@ pub(crate) fn open(link: &str) -> bool {
     OPENERS.iter().any(|opener| {
         let mut command = Command::new(opener);
         command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        // No one waits for its end: an opener may run as long as the browser.
         command.spawn().is_ok()
     })
 }

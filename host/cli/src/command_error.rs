@@ -35,6 +35,7 @@ impl Display for CommandError {
 
 impl Error for CommandError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
+        // `Display` already shows the first error of the chain.
         self.error.chain().nth(1)
     }
 }

@@ -22,6 +22,7 @@ pub(crate) async fn confirmed(terminal: Terminal, what: &str) -> bool {
 /// Asks at the terminal with this prompt.
 pub(crate) async fn confirmation(terminal: Terminal, prompt: &str) -> Confirmation {
     let Ok(tty) = Tty::open() else { return Confirmation::No };
+    // What was typed before the prompt cannot be an answer to it.
     if tty.forget_typed().is_err() {
         return Confirmation::No;
     }

@@ -39,6 +39,7 @@ struct ErrorBody<'a> {
 
 /// Shows an error that ends the command.
 pub(crate) fn show(terminal: Terminal, as_json: bool, error: &anyhow::Error) -> Exit {
+    // An excerpt of the policy is for people alone.
     if !as_json
         && terminal.log_format() == LogFormat::Text
         && let Some(report) = policy_report::of_error(error, terminal.note_style())
@@ -90,6 +91,7 @@ fn print(
 
 /// Returns the causes that an error does not show itself.
 fn causes(error: &anyhow::Error) -> Vec<String> {
+    // Some errors quote their cause in their own text.
     let (mut shown, mut causes) = (error.to_string(), Vec::new());
     for cause in error.chain().skip(1).map(ToString::to_string) {
         if !shown.contains(&cause) {
@@ -195,6 +197,7 @@ impl OpenFault {
 
     fn of_place(error: &PlaceError) -> Self {
         match error {
+            // The error names its place only in words.
             PlaceError::Io { what: "the plugin directory", .. } => Self::Plugins,
             PlaceError::Io { what: "the state directory", .. } => Self::State,
             PlaceError::Policy { .. } | PlaceError::Io { what: "the policy", .. } => Self::Policy,

@@ -128,6 +128,7 @@ impl FileChange {
         while !(before.is_char_boundary(start) && after.is_char_boundary(start)) {
             start -= 1;
         }
+        // The common end must not overlap the common beginning, as it would in `aa` and `aaa`.
         let rest = old.len().min(new.len()) - start;
         let mut end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
         while !(before.is_char_boundary(old.len() - end) && after.is_char_boundary(new.len() - end)) {
@@ -143,6 +144,7 @@ impl FileChange {
     /// The text is too short.
     pub(crate) fn undone(&self, after: &str) -> anyhow::Result<Option<String>> {
         let Self::Replaced { at, removed, inserted_bytes } = self else { return Ok(None) };
+        // The numbers are read from a file, so they can be anything.
         let parts = (after.get(..*at), after.get(at.saturating_add(*inserted_bytes)..));
         let (Some(head), Some(tail)) = parts else { anyhow::bail!("the record does not fit the file") };
         Ok(Some(format!("{head}{removed}{tail}")))

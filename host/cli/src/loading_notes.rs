@@ -17,6 +17,7 @@ impl LoadingNotes {
 }
 
 impl Observer for LoadingNotes {
+    // A line for each compilation would repeat what `loading` and `ready` say.
     fn compiling(&self, _: &PluginName) {}
 
     fn compiled(&self, _: &PluginName) {}

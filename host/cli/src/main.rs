@@ -65,6 +65,7 @@ use std::process::ExitCode;
 use terminal::Terminal;
 
 fn main() -> ExitCode {
+    // First, because a process that was started as a compile worker or as a broker ends in it.
     portcullis::init();
     leave_no_core();
     let terminal = Terminal::open(environment::capabilities(ColourChoice::Auto));
@@ -72,6 +73,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return failure::show_usage(&error, terminal, environment::asks_for_json()),
     };
+    // The one above only shows errors of the command line. This one has the colour that is asked for.
     let terminal = Terminal::open(environment::capabilities(arguments.options.color));
     let log_format = if let Command::Serve(serve) = &arguments.command { serve.log_format } else { LogFormat::Text };
     let terminal = terminal.in_format(log_format);

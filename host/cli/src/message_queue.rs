@@ -40,6 +40,7 @@ impl MessageQueue {
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared { state: Mutex::default(), changed: Condvar::new() });
         let of_thread = Arc::clone(&shared);
+        // No one joins the thread, because a full pipe can block it until the process ends.
         thread::Builder::new().name("messages".to_owned()).spawn(move || of_thread.write(output, about))?;
         Ok(Self(shared))
     }
@@ -47,16 +48,19 @@ impl MessageQueue {
     /// Adds a message, or leaves it out. Does not wait for the reader.
     pub(crate) fn push(&self, message: &str) {
         let mut state = self.0.state.lock_recovered();
+        // After a message that is left out, the next ones are too. So the note about them is at their place.
         if state.left_out > 0 || state.waiting.len() + message.len() > WAITING_BYTES_MAX {
             state.left_out += 1;
         } else {
             state.waiting.push_str(message);
         }
+        // Both the thread and `flush` wait for changes.
         self.0.changed.notify_all();
     }
 
     /// Waits until everything is written, but no longer than `patience`.
     pub(crate) fn flush(&self, patience: Duration) {
+        // What the thread has taken is in no queue any more, so `writes` counts too.
         let is_pending = |state: &mut QueueState| state.writes || state.has_some();
         drop(self.0.changed.wait_timeout_while(self.0.state.lock_recovered(), patience, is_pending));
     }
@@ -75,6 +79,7 @@ impl Shared {
             let mut state = taken.unwrap_or_else(PoisonError::into_inner);
             let (mut text, left_out) = (mem::take(&mut state.waiting), mem::take(&mut state.left_out));
             state.writes = true;
+            // A full pipe blocks the write below, and must not block `push`.
             drop(state);
             if left_out > 0 {
                 text.push_str(&about(left_out));

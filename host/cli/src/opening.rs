@@ -227,6 +227,7 @@ fn of_plugins(places: &PluginPlaces, state: StatePlace) -> HostBuilder {
     match places {
         PluginPlaces::Named(directory) => Host::builder(directory, state),
         PluginPlaces::Usual { user: Some(user), project } => {
+            // The defaults need not exist. A directory that the user has named must.
             Host::builder(user, state).further_plugins(project).plugins_may_be_missing()
         }
         PluginPlaces::Usual { user: None, project } => Host::builder(project, state).plugins_may_be_missing(),
@@ -247,6 +248,7 @@ fn of_user(mut builder: HostBuilder, user: &UserDirectories) -> HostBuilder {
 async fn finish(context: &Context, builder: HostBuilder, channel: &ApprovalChannel) -> anyhow::Result<Host> {
     let host = builder.open().await?;
     if let ApprovalChannel::Terminal(approver) = channel {
+        // The approver needs the host to compare a change with the current files.
         approver.stand_before(&host);
     }
     note_rollback(host.approvals(), context);
@@ -318,6 +320,7 @@ pub(crate) fn in_force(context: &Context) -> String {
         PolicyPlaces::Usual { user: Some(UserPolicyFile { path, project: Some(project) }), .. } => {
             format!("the policy {} for {}", shown(path), shown(project))
         }
+        // Without this file, only the built-in policy applies.
         PolicyPlaces::Usual { user: Some(UserPolicyFile { path, project: None }), .. } if path.exists() => {
             format!("the policy {}", shown(path))
         }
@@ -339,6 +342,7 @@ pub(crate) async fn load(
     let progress = CompileProgress::new(&StatusLine::new(context.terminal));
     let shown = PluginName::new(name).ok();
     if let Some(name) = &shown {
+        // No catalog loads the component, so no one else tells the observer.
         progress.queued(name, bytes.len() as u64);
         progress.compiling(name);
     }

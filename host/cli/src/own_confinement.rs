@@ -13,6 +13,7 @@ use portcullis::text::{OneLine, WithCauses};
 /// The policy requires it, and it is not possible.
 pub(crate) async fn confine(host: &Host, needs: OwnNeeds, context: &Context) -> anyhow::Result<()> {
     let own = host.clone();
+    // It waits until each thread of the process has confined itself.
     match tokio::task::spawn_blocking(move || own.confine_process(&needs)).await? {
         Ok(_) => Ok(()),
         Err(error) if host.policy().own_confinement() == OwnConfinement::Require => Err(error.into()),

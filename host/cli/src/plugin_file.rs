@@ -38,6 +38,7 @@ impl ReadPluginFile {
             return Err(FileError::TooLarge);
         }
         let mut bytes = Vec::new();
+        // Read one byte more, so that a file that grows meanwhile is refused when its bytes are checked.
         file.take(COMPONENT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = name.and_then(|name| name.strip_suffix(EXTENSION).map(str::to_owned));

@@ -31,6 +31,7 @@ impl EditedPolicyFile {
         };
         let path = path.context("there is no HOME for your policy: name a file with --policy FILE")?;
         let what = || format!("cannot read the policy {}", path.display());
+        // A missing file is resolved by the directory above it, which a relative path may lack.
         let target = absolute(path).and_then(|path| user_files::resolve(&path)).with_context(what)?;
         let text = user_files::read(&target).with_context(what)?.map(String::from_utf8).transpose();
         let text = text.map_err(|_| anyhow!("the policy {} is not UTF-8", path.display()))?;

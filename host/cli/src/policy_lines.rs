@@ -80,6 +80,7 @@ pub(crate) fn of_manifest(manifest: &Manifest) -> Option<String> {
 
 fn lacks_rule(policy: &Policy, tool: &Tool) -> bool {
     let (permissions, hints) = (tool.permissions(), tool.hints());
+    // A rule that forbids the tool wins, so another rule would not help.
     !policy.may_permit(tool.name(), permissions, hints) && !policy.forbids(tool.name(), permissions, hints)
 }
 

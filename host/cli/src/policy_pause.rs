@@ -28,6 +28,7 @@ pub(crate) fn of_files(places: &PolicyPlaces) -> Option<Pause> {
         PolicyPlaces::Usual { user, project: _ } => user.as_ref().and_then(|user| text_of(&user.path)),
     };
     let project = project_text(places);
+    // A project can pause without trust, because a pause only narrows.
     let project = project.as_deref().map(|text| (text, Trust::Untrusted));
     let policy = Policy::layered(&Layers { built_in: None, user: user.as_deref(), project }).ok()?;
     policy.paused().cloned()
@@ -39,6 +40,7 @@ pub(crate) fn of_files(places: &PolicyPlaces) -> Option<Pause> {
 /// The policy cannot be read or replaced, or has an error.
 pub(crate) fn pause(places: &PolicyPlaces, reason: &str) -> anyhow::Result<PathBuf> {
     let file = EditedPolicyFile::read(places)?;
+    // The other layers change nothing about this, and reading them could fail.
     let layers = Layers { user: Some(file.text()), ..Layers::default() };
     let edited = apply(&layers, &PolicyEdit::Pause { reason: reason.to_owned() }, &[]).map_err(|error| {
         anyhow!("{error}. A running server keeps its last policy; stop it if it must not make calls")

@@ -84,6 +84,7 @@ fn line(text: &str, error: &PolicyError) -> Option<ReportedLine> {
         return None;
     }
     let before: usize = text.split_inclusive('\n').take(error.line - 1).map(str::len).sum();
+    // An error may end in a later line, which is not shown.
     let place = |at: usize| at.saturating_sub(before).min(written.len());
     let wrong = error.span();
     let start = if wrong.is_empty() { column(written, error.column) } else { place(wrong.start) };
@@ -108,6 +109,7 @@ fn may_show_secret(text: &str, line: &str, error: &PolicyError) -> bool {
         let lines: Vec<&str> = text.lines().take(error.line).collect();
         lines.iter().rev().find(|line| line.trim_start().starts_with('[')).is_some_and(|line| line.contains("secret"))
     };
+    // After a syntax error, it is not known which key the line belongs to.
     in_secret || matches!(error.fault, PolicyFault::Syntax { .. }) && (line.contains("from") || header())
 }
 

@@ -39,6 +39,7 @@ impl StatusLine {
         if !self.terminal.can_rewrite() {
             return;
         }
+        // Held while the line is written, so that `clear` cannot come in between.
         let mut shown = self.shown.lock_recovered();
         *shown = true;
         let width = self.terminal.note_width().unwrap_or(WIDTH_DEFAULT);
@@ -98,9 +99,11 @@ impl Observer for CompileProgress {
     }
 
     fn compiling(&self, plugin: &PluginName) {
+        // Without a line to overwrite, no thread has to draw.
         if !self.line.terminal.can_rewrite() {
             return;
         }
+        // `clock` is locked before `compiling`, as in `compiled`, so the two cannot deadlock.
         let mut clock = self.clock.lock_recovered();
         self.compiling.lock_recovered().begun.insert(plugin.clone(), Instant::now());
         clock.get_or_insert_with(|| ProgressThread::start(&self.line, &self.compiling));
@@ -113,6 +116,7 @@ impl Observer for CompileProgress {
         if !compiling.begun.is_empty() {
             return;
         }
+        // The thread takes this lock to draw. Joining it under the lock would deadlock.
         drop(compiling);
         if let Some(ProgressThread { stop, thread }) = clock.take() {
             drop(stop);
@@ -133,6 +137,7 @@ impl ProgressThread {
                 if let Some(text) = text {
                     line.show(&text);
                 }
+                // Everything but a timeout means that the sender was dropped.
                 if stopped.recv_timeout(TICK) != Err(RecvTimeoutError::Timeout) {
                     return;
                 }
@@ -204,6 +209,7 @@ impl Followed {
 
 /// Formats the progress. The host's label and number come first, so that the tool's text cannot imitate them.
 fn progress_text(progress: &Progress) -> String {
+    // The fraction comes from the tool, and may be NaN.
     let percent = progress.fraction.filter(|fraction| (0.0..=1.0).contains(fraction));
     let percent = percent.map(|fraction| format!(" {:.0} %", fraction * 100.0)).unwrap_or_default();
     match &progress.title {

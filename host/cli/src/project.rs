@@ -32,6 +32,7 @@ pub(crate) fn policy_file(config: &Path, directory: &Path) -> PathBuf {
     let hash = data_encoding::HEXLOWER.encode(digest.get(..HASH_BYTES).unwrap_or(&digest));
     let name = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let is_plain = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '.' | '_' | '-');
+    // A name that begins with a dot would make a hidden file.
     let name: String = name.trim_start_matches('.').chars().filter(is_plain).take(NAME_CHARACTERS_MAX).collect();
     let name = if name.is_empty() { "project" } else { &name };
     config.join(PROJECTS).join(format!("{name}-{hash}.toml"))

@@ -64,6 +64,7 @@ impl<'a> Prompt<'a> {
     /// Records that a line was typed, or that the input ended.
     pub(crate) fn answered(mut self, line: Option<&str>) {
         let whole = line.is_some_and(|line| line.ends_with('\n'));
+        // The terminal has echoed the line break of a whole line.
         self.stands = if whole { Stands::Ended } else { Stands::Answered };
     }
 
@@ -87,6 +88,7 @@ impl<'a> Prompt<'a> {
 /// Runs a future to its end on a thread of its own, because a prompt that is dropped cannot wait for it.
 fn now<T: Send>(future: impl Future<Output = T> + Send) -> Option<T> {
     let run = || Some(tokio::runtime::Builder::new_current_thread().build().ok()?.block_on(future));
+    // A runtime cannot block on a future within the threads of another runtime.
     std::thread::scope(|scope| scope.spawn(run).join()).ok()?
 }
 

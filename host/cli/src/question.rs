@@ -75,6 +75,7 @@ pub(crate) fn laid_out_in(
     match sheet {
         Sheet::Details => shown(question, Extent::Whole, style, width),
         Sheet::Brief => {
+            // The maximum rows of the parts apply only if the whole request does not fit.
             let whole = brief::brief(question, Extent::Whole, style, width);
             let room = height.unwrap_or(HEIGHT_DEFAULT).saturating_sub(ANSWER_ROWS);
             if whole.text.lines().count() <= room {

@@ -33,6 +33,7 @@ pub(crate) fn secret_word(words: &[String]) -> Option<usize> {
             before.is_some_and(|before| before.starts_with('-') && !before.contains('=') && is_secret(before, word));
         let assigned =
             word.split_once(['=', ':']).is_some_and(|(name, value)| is_name(name) && is_secret(name, value.trim()));
+        // A word that begins with `-` is the next option, and not a value.
         is_value && !word.starts_with('-') || assigned || looks_secret(word)
     })
 }
@@ -47,6 +48,7 @@ pub(crate) fn url_has_secret(url: &str) -> bool {
 fn names_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase().replace('-', "_");
     SECRET_WORDS.iter().any(|word| name.contains(word))
+        // Whole words only, because `PATH` and `AUTHOR` contain two of them.
         || name.split('_').any(|word| ["PAT", "PASS", "AUTH", "PWD"].contains(&word))
 }
 
@@ -65,6 +67,7 @@ fn looks_secret(value: &str) -> bool {
     let bearer = value.to_ascii_lowercase().contains("bearer ");
     has_password
         || bearer
+        // Shorter values that begin so, such as `sk-learn`, are names.
         || SECRET_BEGINNINGS.iter().any(|begin| value.len() >= begin.len() + 12 && value.starts_with(begin))
 }
 

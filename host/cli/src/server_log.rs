@@ -95,6 +95,7 @@ impl Visit for EventFields {
 
 impl Subscriber for ServerLog {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        // `RUST_LOG` chooses among these, and cannot turn on the events of dependencies.
         let is_own = metadata.is_event() && metadata.target().starts_with(OWN_TARGETS);
         is_own && self.filter.would_enable(metadata.target(), metadata.level())
     }
@@ -142,6 +143,7 @@ fn write_json(terminal: Terminal, metadata: &Metadata<'_>, fields: EventFields) 
 
 fn json_line(level: Level, target: &str, fields: EventFields) -> String {
     let mut line = fields.others;
+    // After the fields of the event, so that none of them takes the place of these.
     line.insert("time".to_owned(), format!("{:.3}", jiff::Timestamp::now()).into());
     line.insert("level".to_owned(), level.as_str().to_ascii_lowercase().into());
     line.insert("target".to_owned(), target.into());

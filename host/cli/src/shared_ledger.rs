@@ -133,6 +133,7 @@ impl DatabaseOption {
             }
             Self::File(path) => read(path).with_context(|| format!("--state file:{}", path.display()))?,
         };
+        // The address in a file ends with a line break.
         let text = text.trim();
         ensure!(
             PostgresAddress::is_one(text),
@@ -145,6 +146,7 @@ impl DatabaseOption {
     /// Returns the value of the option, for another command in any directory.
     fn named(&self) -> String {
         match self {
+            // `address` refuses such an address, and no message shows it.
             Self::Literal(text) if has_password(text) => "postgres://…".to_owned(),
             Self::Literal(text) => text.clone(),
             Self::Variable(name) => format!("env:{name}"),
@@ -181,6 +183,7 @@ fn absolute(path: &Path) -> PathBuf {
 fn has_password(text: &str) -> bool {
     let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
     let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    // From the right, because a password may contain `@`.
     let user = authority.rsplit_once('@').map(|(user, _)| user);
     user.is_some_and(|user| user.contains(':')) || text.contains("password=")
 }
@@ -189,6 +192,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
     use std::io::Read as _;
     let mut text = String::new();
     let file = project_file::open(path)?;
+    // Read one byte more than allowed, so that a longer file is refused and not cut.
     file.take(ADDRESS_BYTES_MAX + 1).read_to_string(&mut text)?;
     ensure!(text.len() as u64 <= ADDRESS_BYTES_MAX, "the file is larger than {ADDRESS_BYTES_MAX} bytes");
     Ok(text)

@@ -23,6 +23,7 @@ pub(crate) struct TableCell {
 impl TableCell {
     /// Creates a cell with text of any origin. Encodes the text.
     pub(crate) fn new(look: TextStyle, text: &str) -> Self {
+        // A painted empty text has colour codes, which would keep spaces from being trimmed.
         let look = if text.is_empty() { TextStyle::Plain } else { look };
         Self { text: OneLine(text).to_string(), look }
     }
@@ -106,6 +107,7 @@ fn lines(widths: &[usize], margin: usize, width: Option<usize>) -> Vec<Range<usi
     let one_line = 0..widths.len();
     let Some((width, (last, others))) = width.zip(widths.split_last()) else { return vec![one_line] };
     let before: usize = others.iter().map(|width| width + GAP.len()).sum();
+    // Only the last column can be cut or wrapped, so the others decide.
     if margin + before + last.min(&LAST_COLUMN_MIN) <= width {
         return vec![one_line];
     }

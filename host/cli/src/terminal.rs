@@ -131,6 +131,7 @@ impl Terminal {
 
     /// Returns whether a user can be prompted.
     pub(crate) fn can_ask(self) -> bool {
+        // With one of them redirected, a person may not see the prompt, or may not be there at all.
         self.stdin && self.stderr
     }
 
@@ -183,6 +184,7 @@ fn style(colour: Colour, is_terminal: bool) -> Style {
 
 fn columns(stream: impl std::os::fd::AsFd) -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;
+    // A terminal that does not know its size reports 0.
     (size.ws_col > 0).then_some(usize::from(size.ws_col))
 }
 

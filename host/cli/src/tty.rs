@@ -45,9 +45,11 @@ impl Tty {
         let before = tcgetattr(&self.0)?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+        // A read returns as soon as there is one byte (termios(3)).
         raw.special_codes[SpecialCodeIndex::VMIN] = 1;
         raw.special_codes[SpecialCodeIndex::VTIME] = 0;
         for code in [SpecialCodeIndex::VSUSP, SpecialCodeIndex::VQUIT] {
+            // On Linux, 0 is `_POSIX_VDISABLE`: no key has this function.
             raw.special_codes[code] = 0;
         }
         tcsetattr(&self.0, OptionalActions::Flush, &raw)?;
@@ -62,6 +64,7 @@ impl Tty {
     pub(crate) async fn line(&self) -> io::Result<Option<String>> {
         let mut bytes = [0; ANSWER_BYTES_MAX];
         let read = self.read(&mut bytes).await?;
+        // What is not UTF-8 becomes a character that no answer has.
         Ok((read > 0).then(|| String::from_utf8_lossy(&bytes[..read]).into_owned()))
     }
 
@@ -103,6 +106,7 @@ impl KeyMode<'_> {
         let mut bytes = [0; ANSWER_BYTES_MAX];
         let read = self.tty.read(&mut bytes).await?;
         Ok(match &bytes[..read] {
+            // In this mode, Ctrl-D arrives as a byte like any other.
             [] | [END_OF_INPUT] => Key::End,
             [byte] if byte.is_ascii_graphic() || *byte == b' ' => Key::Character(char::from(*byte)),
             _ => Key::Other,

@@ -55,6 +55,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
 /// A link leads nowhere, or the system refuses.
 pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
+        // A link that leads nowhere exists by itself, and must not count as missing.
         Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(error) };
             Ok(resolve(parent)?.join(name))
@@ -95,6 +96,7 @@ pub(crate) fn check_replaceable(path: &Path) -> anyhow::Result<()> {
     };
     ensure!(metadata.is_file(), "it is not a regular file");
     ensure!(metadata.uid() == rustix::process::geteuid().as_raw(), "it belongs to another user");
+    // A rename would succeed all the same: it needs only the right to write to the directory.
     ensure!(metadata.mode() & 0o200 != 0, "it is read-only");
     Ok(())
 }
@@ -111,8 +113,10 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u3
         Err(error) => return Err(error.into()),
     };
     let name = path.file_name().context("it has no name")?.to_string_lossy();
+    // Beside the file, because a rename does not cross file systems.
     let temporary = path.with_file_name(format!(".{name}.portcullis-{}", std::process::id()));
     let written = write_new(&temporary, after, mode, kept).map_err(anyhow::Error::from).and_then(|()| {
+        // Compared last, so that almost no time is left for another change.
         if read(path)?.as_deref() != before {
             bail!("it was changed by someone else meanwhile, so nothing was written: try again");
         }
@@ -130,6 +134,7 @@ pub(crate) fn replace(path: &Path, before: Option<&[u8]>, after: &[u8], mode: u3
 fn write_new(path: &Path, bytes: &[u8], mode: u32, kept: Option<u32>) -> io::Result<()> {
     // Private until it has the mode of the old file.
     let mode = if kept.is_some() { PRIVATE } else { mode };
+    // `create_new` follows no link and takes no file that someone else has put there.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     if let Some(kept) = kept {
         file.set_permissions(fs::Permissions::from_mode(kept))?;

@@ -138,6 +138,7 @@ impl PluginView {
             optional: dependency.optional,
             reason: dependency.reason.clone(),
         });
+        // A component with a manifest has loaded, so this does not fail.
         let Surface { imports, reviews, previews, generates, prepares } = Surface::of(&file.bytes).unwrap_or_default();
         Self {
             name: manifest.name.clone(),

@@ -75,6 +75,7 @@ fn glyphs(text: &str) -> impl Iterator<Item = (&str, usize)> {
 /// Returns the columns of a character. If in doubt it is wide, so that no line passes the edge.
 fn width_of(character: char) -> usize {
     match character {
+        // A tab takes at most this many.
         '\t' => 8,
         // The scripts of Europe and the Near East, punctuation, arrows and lines of boxes.
         '\0'..='\u{10ff}' | '\u{2010}'..='\u{205e}' | '\u{2190}'..='\u{21ff}' | '\u{2500}'..='\u{257f}' => 1,
@@ -100,6 +101,7 @@ fn broken(line: &str, width: usize, indent: usize) -> Vec<String> {
     let (mut used, mut begun) = (0, false);
     for Word { blanks, text } in words(line) {
         let room = columns(text);
+        // The first word stays where the line begins, so that no row is empty.
         if begun && used + blanks + room > width {
             rows.push(" ".repeat(indent));
             used = indent;

@@ -111,6 +111,7 @@ pub(crate) struct DevArguments {
 
 /// Parses a factor. Below 1, a run that is as good as the saved one would fail.
 fn ratio(text: &str) -> Result<f64, String> {
+    // `parse` also accepts `nan` and `inf`, with which nothing would ever be worse.
     let ratio = text.parse::<f64>().ok().filter(|ratio| ratio.is_finite() && *ratio >= 1.0);
     ratio.ok_or_else(|| "it must be a number from 1, such as 1.5".to_owned())
 }

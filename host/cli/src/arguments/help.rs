@@ -31,6 +31,7 @@ const TEMPLATE: &str =
 pub(crate) fn parse(width: Option<usize>) -> Result<Arguments, clap::Error> {
     let mut parser = parser(help_width(width));
     let matches = parser.try_get_matches_from_mut(std::env::args_os())?;
+    // This error does not know its command yet, so it would show no usage.
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut parser))
 }
 
@@ -60,6 +61,7 @@ fn with_examples(command: Command, path: &mut Vec<String>) -> Command {
         inner
     });
     match examples(&path.join(" ")) {
+        // Commands that edit the policy have their examples at the end of a longer text.
         Some(lines) if command.get_after_help().is_none() => command.after_help(format!("Examples:\n{lines}")),
         Some(_) | None => command,
     }

@@ -156,6 +156,7 @@ pub(crate) struct HttpArguments {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().map_err(|_| "give a number of seconds, such as 0.5".to_owned())?;
+    // `from_secs_f64` would panic on negative numbers, NaN and infinity, which all parse.
     Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
 }
 

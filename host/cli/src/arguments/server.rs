@@ -100,6 +100,7 @@ pub(crate) struct ServerRemoveArguments {
 }
 
 fn directory(text: &str) -> Result<DirectoryArgument, String> {
+    // The first `=` ends the key, because a path may contain more.
     let (key, path) = text.split_once('=').ok_or("write KEY=PATH, such as work=. or work=.:rw")?;
     let key = DependencyKey::new(key).map_err(|error| format!("{error}: {}", error.remedy()))?;
     let (path, access) = match path.strip_suffix(":rw") {

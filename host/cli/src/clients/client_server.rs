@@ -83,6 +83,7 @@ fn words(command: &Value, arguments: Option<&Value>) -> Result<Vec<String>, Stri
 
 fn address(url: String, entry: &Map<String, Value>) -> Result<ClientAddress, String> {
     let mut headers = texts("headers", entry.get("headers").or(entry.get("http_headers")))?;
+    // Codex names variables. Written as placeholders, they are imported like those of the other agents.
     let of_variable = |name: &str| format!("${{{name}}}");
     for (name, variable) in texts("env_http_headers", entry.get("env_http_headers"))? {
         headers.push((name, of_variable(&variable)));
@@ -118,6 +119,7 @@ fn texts(name: &str, table: Option<&Value>) -> Result<Vec<(String, String)>, Str
 
 fn text(name: &str, value: &Value) -> Result<String, String> {
     let text = value.as_str().ok_or_else(|| format!("its `{name}` has something else than text"))?;
+    // A NUL would end an argument or a variable of the program (execve(2)).
     match text.len() <= TEXT_BYTES_MAX && !text.contains('\0') {
         true => Ok(text.to_owned()),
         false => Err(format!("its `{name}` has a text that is too long, or a NUL")),

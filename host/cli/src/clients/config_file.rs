@@ -56,6 +56,7 @@ impl ConfigFile {
         let facts = client.facts();
         let path = (facts.file)(places)?;
         let members = (facts.entry)(command);
+        // An empty text can always be merged.
         let lines = merge::with_entry(facts, "", &members).unwrap_or_default();
         let left = |why: String| Left { path: path.clone(), why, lines: lines.clone() };
         let within = match facts.scope {

@@ -42,6 +42,7 @@ impl AgentClient {
 
     /// Returns the name by which `--client` selects it.
     pub(crate) fn name(self) -> String {
+        // Only a variant that is hidden from --client has no value, and none is.
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 

@@ -41,6 +41,7 @@ impl JsonConfig {
         let object = match root.value() {
             Some(CstNode::Container(container)) => container.as_object(),
             Some(CstNode::Leaf(_)) => None,
+            // A file without a value becomes an empty object.
             None => Some(root.object_value_or_set()),
         };
         let object = object.ok_or_else(|| MergeError::Syntax("it is not an object".to_owned()))?;
@@ -86,6 +87,7 @@ pub(super) fn with_entry(text: &str, path: &[&str], members: &Members) -> Result
         None => drop(servers.append(SERVER_NAME, value)),
     }
     let mut merged = config.text();
+    // A new file ends with a line break. An existing one keeps its own end.
     if was_empty && !merged.ends_with('\n') {
         merged.push('\n');
     }
@@ -109,6 +111,7 @@ pub(super) fn entries(text: &str, path: &[&str]) -> Result<Vec<(String, Value)>,
         let Some(name) = member.decoded_name() else { continue };
         // Agents differ in which of two members they use.
         only(&servers, &name)?;
+        // A value that is not understood becomes `null`, which `ClientServer::of` refuses.
         entries.push((name, member.value().and_then(|node| json_of(&node)).unwrap_or(Value::Null)));
     }
     Ok(entries)
@@ -144,6 +147,7 @@ pub(super) fn entry(text: &str, path: &[&str], expected: &Members) -> Result<Opt
     for name in ["command", "args"] {
         words.extend(only(&object, name)?.iter().flat_map(texts));
     }
+    // A member that exists twice is not as expected.
     let is_as = |(name, value): &(&str, EntryValue)| {
         only(&object, name).ok().flatten().is_some_and(|member| read(&member).as_ref() == Some(value))
     };

@@ -44,6 +44,7 @@ pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<
 
 pub(super) fn without_entry(text: &str, member: &str, name: &str) -> Result<Option<String>, MergeError> {
     let mut document = parse(text)?;
+    // For its error: a member that is no table would otherwise count as one without the entry.
     servers(&document, member)?;
     let Some(servers) = document.get_mut(member).and_then(Item::as_table_like_mut) else { return Ok(None) };
     if servers.remove(name).is_none() {

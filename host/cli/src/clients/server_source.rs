@@ -124,6 +124,7 @@ fn source_places(places: &ClientPlaces<'_>) -> Vec<SourcePlace> {
     if let Some(home) = places.home {
         let claude = home.join(".claude.json");
         add(AgentClient::ClaudeCode, user, claude.clone(), &["mcpServers"]);
+        // Claude Code keeps servers that a user has added for one project in the file of the user.
         if let Some(project) = places.project.to_str() {
             add(AgentClient::ClaudeCode, user, claude, &["projects", project, "mcpServers"]);
         }

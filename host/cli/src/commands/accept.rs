@@ -38,6 +38,7 @@ pub(super) async fn run(arguments: &AcceptArguments, context: &Context) -> anyho
             return fail_as(FailureCode::NotConfirmed, "not accepted: nothing was changed", Exit::Denied, context);
         }
     }
+    // Accepts the change that was shown, whatever the plugin generates by now.
     host.accept(&change).await?;
     if context.json {
         terminal.print(&json::document(DocumentKind::Accepted, &document(&change))?)?;

@@ -102,6 +102,7 @@ impl LastEntries {
         if call.is_some_and(|asked| !id.is_some_and(|id| id.starts_with(asked))) {
             return;
         }
+        // Pushed before the check, so that a limit of 0 keeps nothing and counts everything.
         self.entries.push_back(entry);
         if self.entries.len() > self.most {
             self.entries.pop_front();
@@ -164,6 +165,7 @@ fn look(what: &str) -> TextStyle {
         "allow" | "yes" | "session" | "always" | "remembered" | "pass" | "completed" => TextStyle::Good,
         "ask" | "cancelled" | "pending" => TextStyle::Doubtful,
         "" => TextStyle::Plain,
+        // A word that this version does not know must not look good.
         _ => TextStyle::Bad,
     }
 }
@@ -173,6 +175,7 @@ fn reason(entry: &Entry) -> String {
     let number = |name: &str| entry.document.get(name).and_then(Value::as_u64);
     let words = ["subject", "covers", "reason", "why", "note", "path", "detail", "event"];
     let words = words.into_iter().filter_map(|name| member(entry, name));
+    // Most outcomes have a code of the same name, and the outcome has its own column.
     let code = member(entry, "code").filter(|code| Some(*code) != member(entry, "outcome"));
     let mut text = code.into_iter().chain(words).collect::<Vec<_>>().join(": ");
     if let Some(entry) = number("entry") {

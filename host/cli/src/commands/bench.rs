@@ -54,6 +54,7 @@ pub(super) async fn run(arguments: &BenchArguments, context: &Context) -> anyhow
         }
     };
     if let Some(tool) = &arguments.tool {
+        // With --tool, a refused plugin counts only if it is the only one: another may lack the tool anyway.
         plugins.retain(|plugin| !plugin.tools.is_empty() || targets.len() == 1 && plugin.refused.is_some());
         let none = format!("no plugin here has the tool `{}`", tool.escape_debug());
         ensure!(!plugins.is_empty(), CommandError::new(FailureCode::Usage, none));
@@ -62,6 +63,7 @@ pub(super) async fn run(arguments: &BenchArguments, context: &Context) -> anyhow
     if let Some(place) = replaced {
         place.save(&json::document(DocumentKind::Bench, &document::document(&run, None, &[]))?)?;
     }
+    // Without --fail-above, only a tool that cannot be measured any more is worse.
     let factor = arguments.fail_above.unwrap_or(f64::INFINITY);
     let worse = comparison.as_ref().map(|comparison| comparison.worse(&run, factor)).unwrap_or_default();
     show(&run, comparison.as_ref(), &worse, context)?;

@@ -28,6 +28,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     let ask = if arguments.no_ask { AskMode::Deny } else { arguments.ask };
     let host =
         opening::open_with(context, &status, &channel(ask, context, &status, &cancellation), &arguments.tool).await?;
+    // Everything that the call needs is open by now. A guest that escapes finds no other rights.
     own_confinement::confine(&host, OwnNeeds::default(), context).await?;
     let beside = async {
         match ask {
@@ -57,6 +58,7 @@ pub(super) async fn run(arguments: CallArguments, context: &Context) -> anyhow::
     reply::show_after(&shown, &host, &reply, context)?;
     remind_of_trust(&host, &reply, context);
     remind_of_check(&host, &reply, context);
+    // Commands of `notify` end with this process, and the last anchor must cover this call.
     host.approvals().notices_sent().await;
     host.anchor_audit().await;
     Ok(Exit::after(&reply))

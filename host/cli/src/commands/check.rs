@@ -31,6 +31,7 @@ pub(super) async fn run(arguments: &CheckArguments, context: &Context) -> anyhow
             forget_refusal(&file, &examined, context).await;
             (examined, dynamic)
         }
+        // A file that cannot be read says nothing about the plugin.
         Err(FileError::Io(error)) => return Err(error).with_context(|| path.display().to_string()),
         Err(error) => (Examined::refused(error.into()), DynamicTools::default()),
     };
@@ -66,6 +67,7 @@ async fn forget_refusal(file: &ReadPluginFile, examined: &Examined, context: &Co
 /// The engine cannot start.
 pub(super) async fn examine(path: &Path, file: &ReadPluginFile, context: &Context) -> anyhow::Result<Examined> {
     let mut examined = Examined::load(file, context).await?;
+    // The generator does not run here, so a file may describe a tool that is not known.
     let are_known = !loaded(&examined).is_some_and(Loaded::generates);
     examined.describe(path, file, are_known).await;
     Ok(examined)
@@ -83,6 +85,7 @@ async fn examine_under_policy(
         (None, _) | (_, None) => DynamicTools::default(),
     };
     examined.problems.extend(dynamic.problem.take());
+    // Before the descriptions, because a file may describe a generated tool.
     examined.manifest.iter_mut().for_each(|manifest| manifest.tools.extend_from_slice(dynamic.generated()));
     examined.describe(path, file, dynamic.are_known()).await;
     Ok((examined, dynamic))

@@ -19,6 +19,7 @@ pub(super) async fn to_its_end<T>(
     call: impl Future<Output = T>,
     beside: impl Future<Output = Infallible>,
 ) -> io::Result<Option<T>> {
+    // Before the call is polled, so that no signal ends the process in the middle of it.
     let mut interrupts = Interrupts::listen()?;
     let events = host.events();
     let ended = tokio::select! {
@@ -63,6 +64,7 @@ impl Interrupts {
     /// Cancels the call at the first signal, and returns at the second, so that the call is dropped.
     async fn twice(&mut self, cancellation: &Cancellation) {
         self.next().await;
+        // A call that is cancelled still has a reply to show. One that is dropped has none.
         cancellation.cancel();
         self.next().await;
     }

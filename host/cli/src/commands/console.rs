@@ -22,11 +22,13 @@ const ABOUT_THE_LINK: &str =
 
 pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyhow::Result<Exit> {
     let mut interrupts = Interrupts::listen()?;
+    // Without a listener, SIGUSR1 would end the process.
     let more = signal(SignalKind::user_defined1())?;
     let state = context.environment.state()?;
     let approvals = portcullis::open_approvals(context.environment.state_place()?).await?;
     opening::note_rollback(&approvals, context);
     let audit = portcullis::open_audit(context.environment.state_place()?).await?;
+    // Most pages need no host, and opening one loads every plugin.
     let (host, requests) = HostSource::on_request();
     let policy = &context.environment.policy;
     let options = ConsoleOptions {
@@ -36,6 +38,7 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
         host,
         policy_files: policy.files(),
         pause: Arc::new(FilePauseSwitch::new(policy)),
+        // The user of this machine owns the policy file, and so may end a pause.
         may_resume: true,
     };
     let running = serve(arguments.port, options).await?;
@@ -51,6 +54,7 @@ pub(super) async fn run(arguments: &ConsoleArguments, context: &Context) -> anyh
         never = more_links(&running, more, context) => match never {},
     }
     running.stop().await;
+    // Calls that were approved on a page may still run in this process. A second signal ends the wait.
     if let Some(host) = host {
         host.stop_loading();
         tokio::select! {
@@ -84,7 +88,9 @@ async fn open_hosts(
     while let Some(request) = requests.next().await {
         let opened = opening::open_console(context).await;
         if let Ok(host) = &opened {
+            // A plugin with network access must not reach the pages on which its calls are approved.
             host.keep_unreachable(running.address());
+            // A watch that is dropped follows no changes any more.
             watches.push(host.watch());
             *kept = Some(host.clone());
         }

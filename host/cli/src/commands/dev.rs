@@ -172,6 +172,7 @@ impl<'a> DevSession<'a> {
                 self.building = Some((Instant::now(), Making::begin(project, self.output.clone())));
                 Ok(())
             }
+            // `plugin.toml` is a source too, so its error is shown like that of a build.
             Err(error) => self.built(Instant::now(), Err(error)).await,
         }
     }
@@ -186,6 +187,7 @@ impl<'a> DevSession<'a> {
             let old = shown(&self.output);
             self.context.terminal.note(format_args!("{old} still exists and is served: remove it if not needed"));
         }
+        // Calls under the old name may still run. The kept component has the old name too.
         self.calls.also_of(&project.name);
         (self.output, self.kept) = (output, LastGoodComponent::default());
     }
@@ -213,8 +215,10 @@ impl<'a> DevSession<'a> {
         if !self.made {
             return Ok(());
         }
+        // A host that did not open under the policy may open with the new component.
         let opened = (self.serving.is_none() || self.stale) && self.serve().await?;
         let Some(DevServer { host, .. }) = &self.serving else { return Ok(()) };
+        // A host that has just opened has read the directory already.
         if !opened && let Err(error) = host.reload().await {
             return self.fail("not-loaded", &WithCauses(&error).to_string(), "the new build is not loaded");
         }
@@ -265,6 +269,7 @@ impl<'a> DevSession<'a> {
             }
         };
         if let Some(DevServer { running, .. }) = self.serving.take() {
+            // Two servers cannot listen at one address. Port 0 has become a real port, which agents keep using.
             self.address = running.address();
             running.stop().await;
         }
@@ -284,8 +289,10 @@ impl<'a> DevSession<'a> {
         if stamp == self.policy_stamp {
             return Ok(false);
         }
+        // Also if the policy turns out to be invalid, so that its error is shown once.
         self.policy_stamp = stamp;
         self.context.terminal.note(self.quiet("the policy has changed"));
+        // No host has opened under the old policy. `load` tries again, if there is a component.
         if self.serving.is_none() {
             self.load().await?;
         } else if self.serve().await?

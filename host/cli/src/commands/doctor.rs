@@ -25,6 +25,7 @@ pub(super) async fn run(context: &Context) -> anyhow::Result<Exit> {
     findings.extend(plugins::check(context).await);
     match recorded(context) {
         Ok((places, record)) => findings.extend(agents::check(&places, &record)),
+        // The record matters for this check alone, so the others are still shown.
         Err(error) => findings.push(DoctorFinding::warning(
             "agents",
             format!("not checked: {error:#}"),

@@ -72,6 +72,7 @@ struct NamedPolicy {
 /// Returns the policy that the last entry names, or none if no entry names one.
 async fn last_named(context: &Context) -> Option<NamedPolicy> {
     let mut last = None;
+    // The note is only a hint, so a log that cannot be read is no error here.
     let audit = portcullis::open_audit(context.environment.state_place().ok()?).await.ok()?;
     let each = |entry: Entry| {
         let member = |name: &str| entry.document.get(name).and_then(Value::as_str).map(str::to_owned);

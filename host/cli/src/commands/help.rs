@@ -29,6 +29,7 @@ pub(super) fn run(arguments: &HelpArguments, context: &Context) -> anyhow::Resul
 fn help(arguments: &HelpArguments, width: usize) -> Result<String, CommandError> {
     let words = ["portcullis"].into_iter().chain(arguments.command.iter().map(String::as_str)).chain(["--help"]);
     match arguments::parser(width).try_get_matches_from(words) {
+        // clap returns a help text as an error that belongs on stdout.
         Err(shown) if !shown.use_stderr() => Ok(shown.render().to_string()),
         Ok(_) | Err(_) => Err(CommandError::new(FailureCode::Usage, "this command has no help")),
     }

@@ -42,6 +42,7 @@ pub(super) async fn run(arguments: &InitArguments, context: &Context) -> anyhow:
         let error = CommandError::new(FailureCode::NoTerminal, "there is no terminal to ask at");
         bail!(error.help("run `portcullis init --yes` to use the defaults"));
     }
+    // A link that leads nowhere counts as a policy, so that `init` does not replace it.
     let answers = match (places.policy.symlink_metadata().is_ok(), interactive) {
         // The policy that is there stays as it is, so there is nothing to ask.
         (true, _) => None,

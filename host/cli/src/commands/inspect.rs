@@ -22,6 +22,7 @@ use std::path::Path;
 
 pub(super) async fn run(arguments: &InspectArguments, context: &Context) -> anyhow::Result<Exit> {
     match arguments.plugin.to_str() {
+        // A path has a slash or the extension, as the help says. The name of a plugin has neither.
         Some(name) if !name.contains('/') && !name.ends_with(".wasm") => of_directory(name, context).await,
         Some(_) | None => of_file(&arguments.plugin, context).await,
     }
@@ -55,6 +56,7 @@ async fn of_file(path: &Path, context: &Context) -> anyhow::Result<Exit> {
     };
     let Examined { manifest, problems, .. } = check::examine(path, &file, context).await?;
     let Some(manifest) = manifest else {
+        // Loading comes last, so its problem says why there is no manifest.
         return match problems.last() {
             Some(problem) => refused(path, &WithCauses(problem), context),
             None => refused(path, &"it has no description", context),

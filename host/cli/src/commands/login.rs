@@ -47,8 +47,10 @@ pub(super) async fn log_in(arguments: &LoginArguments, context: &Context) -> any
         true => format!("your browser opens {}", style.paint(TextStyle::Strong, &page)),
         false => format!("open this page: {}", style.paint(TextStyle::Strong, &page)),
     });
+    // Any page can make the browser come here, and any text can be pasted.
     let is_answer = |address: &str| login.is_answered_by(address);
     let answer = async {
+        // Without a terminal, only the browser can bring the answer.
         match Tty::open().ok().filter(|_| terminal.can_ask()) {
             Some(tty) => {
                 terminal.note("if the browser runs on another machine, paste the address to which it returned");

@@ -50,6 +50,7 @@ impl Making {
         process::end(End::Interrupt);
         // The error of an interrupted build is expected.
         let _ = timeout(GRACE, &mut self.0).await;
+        // Some programs ignore SIGINT, or leave children that do.
         process::end(End::Kill);
     }
 }

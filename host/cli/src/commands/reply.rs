@@ -47,6 +47,7 @@ fn rest(text: &str, shown: &str) -> String {
         return Lines(rest).to_string();
     }
     let same = text.bytes().zip(shown.bytes()).take_while(|(one, other)| one == other).count();
+    // The texts may differ inside a character.
     format!("\n{}", Lines(text[text.floor_char_boundary(same)..].trim_start_matches('\n')))
 }
 
@@ -61,6 +62,7 @@ fn show_output(shown: &str, output: &Output, reply: &Reply, context: &Context) -
         Output::Json(json) => Lines(&json::indent(json)).to_string(),
         Output::Parts(parts) => parts.iter().map(part).collect::<Vec<_>>().join("\n"),
     };
+    // Everything may be on the screen already, with the line break at its end.
     let last = if text.is_empty() { shown } else { &text };
     if !last.ends_with('\n') && !last.is_empty() {
         text.push('\n');

@@ -36,6 +36,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     server_log::begin(context.terminal)?;
     // From now on a signal stops the server, and does not end the process in the middle of a call.
     let mut interrupts = Interrupts::without_hangup()?;
+    // Without a listener, SIGHUP would end the process.
     let hangup = signal(SignalKind::hangup())?;
     let telemetry = Telemetry::begin().code(FailureCode::Usage)?;
     let serving = ServeSettings {
@@ -52,6 +53,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
     let following = Following::begin(&host, gaps, hangup, context);
     let options = options(&arguments);
     let operator = options.principal.clone();
+    // A misspelled toolset must not start a server that offers nothing.
     if let Some(toolset) = &options.toolset {
         host.policy().toolset(toolset).code(FailureCode::Usage)?;
     }
@@ -64,6 +66,7 @@ pub(super) async fn run(arguments: ServeArguments, context: &Context) -> anyhow:
         }
         None => over_stdio(server, following, &mut interrupts, telemetry.as_ref(), context).await,
     };
+    // No compile worker may outlive the process. The last anchor covers the last call.
     host.stop_loading();
     host.anchor_audit().await;
     served.map(|()| Exit::Completed)
@@ -99,6 +102,7 @@ async fn over_stdio(
 ) -> anyhow::Result<()> {
     let host = following.host;
     let needs = OwnNeeds { reloads: true, ports: ports(telemetry), ..OwnNeeds::default() };
+    // Before a client is served, so that no call runs with rights that the host does not need.
     own_confinement::confine(host, needs, context).await?;
     let reports = telemetry.map(|telemetry| telemetry.reports(host, None));
     tracing::info!(target: "portcullis::server", event = "start", "serving {} over stdin and stdout", contents(host));
@@ -118,6 +122,7 @@ async fn over_stdio(
         }
     }
     tokio::select! {
+        // Calls that were cut off still have to write their audit entries.
         _ = http::settled(host) => {}
         () = interrupts.next() => {}
     }
@@ -158,10 +163,12 @@ async fn over_http(
     // From here on, so that no change is missed.
     let changes = FileWatch::new(listening.files.clone());
     let needs = needs(listening.files.clone(), listening.console.is_some(), telemetry, context);
+    // The sockets are bound by now. The confinement permits no new listener.
     own_confinement::confine(host, needs, context).await?;
     listening.tell(host, context)?;
     let Listening { running, console, operations, files, .. } = listening;
     let reports = telemetry.map(|telemetry| telemetry.reports(host, Some(running.counters())));
+    // With --no-auth, there is no file to follow.
     let access = (!files.is_empty()).then_some(FollowedAccess {
         running: &running,
         arguments,
@@ -175,6 +182,7 @@ async fn over_http(
         () = interrupts.next() => {}
         never = following.follow() => match never {},
     }
+    // It borrows the server, which `stop` consumes.
     drop(following);
     // Ends the event streams of its pages, which the server would wait for.
     drop(console);
@@ -220,6 +228,7 @@ async fn listen(served: Served<'_>, host: &Host, context: &Context) -> anyhow::R
     let operations = operations.code(FailureCode::ListenFailed)?;
     let mut files: Vec<PathBuf> =
         told.file.into_iter().chain(signing_in.iter().map(|console| console.file.clone())).collect();
+    // Callers and approvers may share one file, whose paths are then neighbours.
     files.dedup();
     Ok(Listening { running, console: signing_in, operations, files, line: told.line, look: told.look })
 }

@@ -43,6 +43,7 @@ impl<'a> Streamed<'a> {
 
     fn show(&mut self, piece: &str) {
         self.status.clear();
+        // `end` reports the error, because nothing can be returned while the call runs.
         if self.failed.is_none() {
             self.failed = self.context.terminal.print(&Lines(piece).to_string()).err();
         }

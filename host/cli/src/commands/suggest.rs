@@ -51,7 +51,9 @@ pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyh
     left_out.extend(evidence.left_out);
     let of_calls = proposals(&evidence.calls).into_iter().map(|found| (found.rule, Some(found.calls), String::new()));
     let of_held = held.into_iter().map(|(rule, id)| (rule, None, format!("remembered approval {id}")));
+    // Remembered approvals first: a rule for one may already allow some of the calls.
     let suggestion = suggestion(&known, of_held.chain(of_calls), left_out);
+    // With --apply, the edit is the one document of the command.
     if context.json && !arguments.apply {
         let document = json!({
             "policy": known.file.shown.to_string_lossy(),
@@ -92,6 +94,7 @@ fn suggestion(
             }
             Ok(edited) => {
                 edit.text = edited.text;
+                // Collected first, because the filter borrows the list that grows.
                 edit.changes.extend(
                     edited.changes.into_iter().filter(|change| !edit.changes.contains(change)).collect::<Vec<_>>(),
                 );

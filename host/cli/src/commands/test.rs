@@ -58,6 +58,7 @@ pub(super) async fn run(arguments: &TestArguments, context: &Context) -> anyhow:
     };
     match report {
         Ok(report) => report.end(context),
+        // A refused component has an exit code of its own.
         Err(error) => match error.downcast::<RefusedComponent>() {
             Ok(RefusedComponent(why)) => refused(&component, &*why, context),
             Err(error) => Err(error),

@@ -51,6 +51,7 @@ async fn add(arguments: &TrustArguments, context: &Context) -> anyhow::Result<Ex
             return fail_as(FailureCode::NotConfirmed, "not trusted: nothing was changed", Exit::Denied, context);
         }
     }
+    // Trusts what was read and shown, and not what the file has become since.
     let identity = approvals(context).await?.trust_policy(&project).await?;
     if context.json {
         terminal.print(&json::document(DocumentKind::Trust, &document(&project, &identity))?)?;
@@ -76,6 +77,7 @@ fn document(project: &ProjectPolicy, identity: &str) -> Value {
 }
 
 async fn remove(named: &Path, context: &Context) -> anyhow::Result<Exit> {
+    // The file may be gone, so the identity is accepted in its place.
     let identity = named.to_str().map(str::to_ascii_lowercase).filter(|text| is_hash(text));
     let approvals = approvals(context).await?;
     let removed = match &identity {
@@ -131,6 +133,7 @@ fn summary(project: &ProjectPolicy, policy: &Policy, style: Style, width: Option
             let what = format!("{plugin}: {key} = {}", OneLine(value));
             table.row([quiet("setting"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);
         }
+        // A setting that equals its default changes nothing, so the summary leaves it out.
         if policy.clock(plugin) != ClockResolution::default() {
             let what = format!("{} clocks for {plugin}", policy.clock(plugin).as_str());
             table.row([quiet("clock"), TableCell::new(TextStyle::Doubtful, "set"), TableCell::plain(&what)]);

@@ -70,6 +70,7 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
     }
     let mut undone = Undone::default();
     for project in std::mem::take(&mut record.projects).into_values() {
+        // Nothing asks about each policy, so those that the user has edited stay.
         undo::undo_project(&project, EditedPolicy::Keep, &mut undone)?;
     }
     undo::undo_shared(&mut record, &mut undone)?;
@@ -98,6 +99,7 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
 /// Returns what a host keeps in a state directory, if the directory is one.
 fn state_files(state: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let names = user_files::list(state).with_context(|| state.display().to_string())?;
+    // A mistyped --state must not empty a directory of the user.
     if !names.iter().any(|name| name == KEY_FILE) {
         return Ok(Vec::new());
     }

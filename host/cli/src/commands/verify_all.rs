@@ -40,6 +40,7 @@ struct CheckedLog {
 
 pub(super) async fn run(arguments: &VerifyArguments, context: &Context) -> anyhow::Result<Exit> {
     let own = context.environment.state()?;
+    // A set, because the user may name the own directory too.
     let directories: BTreeSet<&Path> = arguments.directories.iter().map(PathBuf::as_path).chain([own]).collect();
     for directory in &directories {
         let none = || format!("there is no audit log in {}", OneLine(&directory.display().to_string()));

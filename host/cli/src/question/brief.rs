@@ -46,6 +46,7 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
         None => Uncovered::All,
     };
     show_arguments(&mut sheet, question, &left);
+    // Counted in all arguments, because the change may show some of them instead.
     match count_invisible_in_json(&question.arguments) {
         Some(0) => {}
         Some(count) => careful(&mut sheet, "the arguments contain", count),
@@ -57,6 +58,7 @@ pub(crate) fn brief(question: &Question, extent: Extent, style: Style, width: Op
 /// Returns the reason if it says more than which rule of the policy asks.
 fn own_reason(reason: &str) -> Option<&str> {
     let of_policy = reason.starts_with("rule ") || reason.starts_with("no rule matches");
+    // The reasons of reviewers and hooks follow that of the policy, after a semicolon.
     (!of_policy || reason.contains("; ")).then_some(reason)
 }
 
@@ -64,6 +66,7 @@ fn own_reason(reason: &str) -> Option<&str> {
 fn show_difference(sheet: &mut QuestionSheet, difference: &str, arguments: Option<&Value>, heading: &Heading) {
     let path = heading.shows.as_deref().and_then(|pointer| arguments?.pointer(pointer)?.as_str());
     let headers = path.map(|path| [format!("--- a/{path}"), format!("+++ b/{path}")]);
+    // With several files, only the headers say which change is of which file.
     let is_one_file = difference.lines().filter(|line| line.starts_with("+++ ")).count() == 1;
     let is_said = |line: &str| {
         let counted = line.starts_with("@@ ") && line.ends_with(" computes that this call would change 1 file @@");

@@ -61,7 +61,9 @@ impl<'a> ShownLines<'a> {
         }
         let mut searched = 0;
         text.split('\n').all(|line| {
+            // An empty line hides nothing.
             line.is_empty() || self.set.contains(line) || {
+                // Each search reads all lines of the difference, so the number of searches is limited.
                 searched += 1;
                 searched <= SEARCHED_LINES_MAX && self.list.iter().any(|shown| shown.contains(line))
             }

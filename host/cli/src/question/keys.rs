@@ -25,6 +25,7 @@ impl RememberedCovers {
         let is_own = |offer: &&String| !offer.contains(PROPOSED);
         let is_wider = |offer: &String| offer.ends_with("/**\"") || offer.contains(" = every path of ");
         let offers = question.offers.iter();
+        // The host's own offers come first. What a plugin proposes is never the default.
         let wider = offers.take_while(is_own).position(is_wider);
         Self { session: Covers::Exact, always: wider.map_or(Covers::Exact, Covers::Offer) }
     }

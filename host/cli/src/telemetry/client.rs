@@ -55,6 +55,7 @@ impl CollectorClient {
             Ok(response) => Some(format!("it answered {}", response.status())),
             Err(error) => Some(error.to_string()),
         };
+        // `Relaxed`: the flag only decides whether a line is logged.
         let was_failing = self.is_failing.swap(fault.is_some(), Ordering::Relaxed);
         match fault {
             Some(fault) if !was_failing => tracing::warn!(
@@ -92,10 +93,13 @@ impl HttpClient for CollectorClient {
 async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
     let endpoint = std::mem::take(request.uri_mut());
     let authority = endpoint.authority().ok_or("the endpoint has no host")?.clone();
+    // A URL has an IPv6 address in brackets, and `connect` takes it without them.
     let host = authority.host().trim_start_matches('[').trim_end_matches(']');
     let stream = TcpStream::connect((host, port(&endpoint))).await?;
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
+    // The connection makes progress only while it is polled. It ends when `sender` is dropped.
     tokio::spawn(connection);
+    // A server gets the path alone (RFC 9112 section 3.2.1).
     *request.uri_mut() = endpoint.path_and_query().map_or(Ok(Uri::default()), |path| path.as_str().parse())?;
     request.headers_mut().insert(HOST, HeaderValue::from_str(authority.as_str())?);
     let response = sender.send_request(request.map(Full::new)).await?;

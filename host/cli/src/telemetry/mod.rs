@@ -61,8 +61,10 @@ impl Drop for TelemetryReports {
 impl TelemetryReports {
     /// Sends the remaining reports, when the server has stopped.
     pub(crate) async fn end(self) {
+        // No regular report may follow the last one.
         self.metrics.abort();
         let telemetry = &self.telemetry;
+        // Spans and metrics are sent at the same time, so that the end waits only once.
         let spans = telemetry.spans.clone().map(|spans| spawn_blocking(move || spans.end(END_TIME_MAX)));
         // A collector that takes longer does not get the last metrics.
         let _ = timeout(END_TIME_MAX, telemetry.report(&self.host, self.counters.as_ref())).await;
@@ -100,6 +102,7 @@ impl Telemetry {
         let (telemetry, reported, counted) = (Arc::clone(self), host.clone(), counters.clone());
         let metrics = tokio::spawn(async move {
             let mut ticks = interval(telemetry.settings.interval);
+            // After a slow report, the reports that were due meanwhile do not follow at once.
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;
@@ -140,5 +143,6 @@ fn resource() -> Resource {
     let named = ["OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"].map(variable);
     let is_named = named[0].is_some() || named[1].as_ref().is_some_and(|list| list.contains("service.name="));
     let builder = Resource::builder().with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")));
+    // `with_service_name` would replace the name that the variables give.
     if is_named { builder.build() } else { builder.with_service_name("portcullis").build() }
 }

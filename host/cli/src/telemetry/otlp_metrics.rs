@@ -47,6 +47,7 @@ pub(super) fn report(
 }
 
 fn metric(family: MetricFamily, span: Span) -> Metric {
+    // With cumulative counts, a lost report costs nothing: the next one has everything again.
     let aggregation_temporality = AggregationTemporality::Cumulative as i32;
     let (unit, data) = match family.values {
         MetricValues::Counters(rows) => {

@@ -64,6 +64,7 @@ fn endpoint(signal: &str, path: &str) -> anyhow::Result<Option<Uri>> {
     }
     let own = format!("OTEL_EXPORTER_OTLP_{signal}_ENDPOINT");
     let (name, text) = match (variable(&own), variable("OTEL_EXPORTER_OTLP_ENDPOINT")) {
+        // The endpoint of one signal is used as it is. A base endpoint gets the path of the signal.
         (Some(own_endpoint), _) => (own, own_endpoint),
         (None, Some(base)) => {
             ("OTEL_EXPORTER_OTLP_ENDPOINT".to_owned(), format!("{}/{path}", base.trim_end_matches('/')))

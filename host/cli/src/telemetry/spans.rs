@@ -112,6 +112,7 @@ impl CallObserver for CallSpans {
         }
         for (number, (step, after, took)) in (1..).zip(call.steps()) {
             let span = TimedSpan { name: step.as_str().into(), started: call.started + after, took };
+            // Ids of calls are random, so the numbers after one belong to no other call.
             let id = SpanId::from(u64::from_be_bytes(place.span.to_bytes()).wrapping_add(number));
             self.processor.on_end(self.data(span, (place.trace, id), place.span, SpanKind::Internal));
         }
@@ -148,5 +149,6 @@ impl CallerSpan {
 
 /// Returns the id of the span of a call: the second half of its own id.
 fn span_of(call: &str) -> Option<SpanId> {
+    // An id of zeros means that there is no span.
     SpanId::from_hex(call.get(16..32)?).ok().filter(|span| *span != SpanId::INVALID)
 }

@@ -21,12 +21,14 @@ use portcullis::{Answer, Approvals, Covers, Question};
 /// Approves each request in turn. The first failure decides the exit code.
 pub(super) async fn run(arguments: &ApproveArguments, context: &Context) -> anyhow::Result<Exit> {
     let approvals = open(context).await?;
+    // All ids are found before the first request is approved, so a mistyped id approves nothing.
     let mut questions: Vec<OpenQuestion> = Vec::new();
     for id in &arguments.ids {
         match find(&approvals, id).await? {
             Ok(IdentifiedApproval::Question(question)) if questions.iter().all(|known| known.id != question.id) => {
                 questions.push(*question);
             }
+            // The user has named the same request twice.
             Ok(IdentifiedApproval::Question(_)) => {}
             Ok(IdentifiedApproval::Answer(_)) => {
                 return fail_as(FailureCode::NotARequest, refusal::AN_ANSWER, Exit::Usage, context);
@@ -56,8 +58,10 @@ async fn approve(question: &OpenQuestion, arguments: &ApproveArguments, context:
                 return fail_as(FailureCode::NotConfirmed, why, Exit::Denied, context);
             }
             match approvals.answer(&question.id, &answer).await {
+                // The process may end before it takes the answer.
                 Ok(Onward::There) => run_place(&approvals, &question.id).await,
                 Ok(Onward::Here) => RunPlace::Here,
+                // Only a denial ends a call, and this command gives none.
                 Ok(Onward::Ended) => RunPlace::Nowhere(ApprovalError::Gone),
                 Err(error) => RunPlace::Nowhere(error),
             }
@@ -125,6 +129,7 @@ async fn is_approved(
     context: &Context,
 ) -> anyhow::Result<bool> {
     let terminal = context.terminal;
+    // Read each time, because the difference follows the current files.
     let now = async || {
         let open = approvals.question(&asked.id).await?;
         Ok::<_, ApprovalError>(open.question.unwrap_or_else(|| asked.clone()))
@@ -147,6 +152,7 @@ async fn is_approved(
         terminal.say(&laid_out.text);
         match (confirmation(terminal, &prompt).await, laid_out.unseen) {
             (Confirmation::Yes, Unseen::Nothing) => {
+                // A file may have changed while the user was reading.
                 if now().await?.difference == shown.difference {
                     return Ok(true);
                 }

@@ -25,6 +25,7 @@ pub(super) async fn run(arguments: &ListArguments, context: &Context) -> anyhow:
             context.terminal.note(context.terminal.note_style().paint(TextStyle::Bad, pause_note(&pause)));
         }
     }
+    // Rows that this host did not write have no effect. They show that the ledger was changed.
     for fault in &listing.faults {
         let label = context.terminal.note_style().paint(TextStyle::Bad, "a ledger entry is ignored:");
         context.terminal.note(format_args!("{label} {}", OneLine(fault)));
@@ -117,6 +118,7 @@ pub(super) fn expiry(answer: &HeldAnswer, now: Now) -> String {
 fn what(question: &OpenQuestion) -> &str {
     match &question.question {
         None => question.note.as_deref().unwrap_or_default(),
+        // What a running call asks for is not in its arguments.
         Some(asked) => match &asked.subject {
             Subject::Call | Subject::Repeat | Subject::Calls(_) => &asked.arguments,
             Subject::Resource { resource, .. } => resource,

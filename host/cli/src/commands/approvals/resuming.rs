@@ -35,6 +35,7 @@ pub(in crate::commands) enum RunPlace {
 /// Waits until the process that made the request takes the answer, and returns where the call runs.
 pub(super) async fn run_place(approvals: &Approvals, id: &str) -> RunPlace {
     let mut places = run_places(approvals, vec![id.to_owned()]).await;
+    // `run_places` returns a place for each id. The default runs nothing here.
     places.pop().map_or(RunPlace::Later, |(_, place)| place)
 }
 
@@ -54,6 +55,7 @@ pub(in crate::commands) async fn run_places(approvals: &Approvals, mut ids: Vec<
             };
             match question.status {
                 Status::Running | Status::Done => places.push((id, RunPlace::There)),
+                // No process waits for it any more, so none would run it.
                 Status::Approved if !question.waited_for => places.push((id, RunPlace::Here)),
                 Status::Approved => waiting.push(id),
                 Status::Pending | Status::Rejected | Status::Expired | Status::Withdrawn | Status::Lost => {
@@ -75,6 +77,7 @@ pub(in crate::commands) async fn run_places(approvals: &Approvals, mut ids: Vec<
 pub(in crate::commands) async fn resume(id: &str, tool: &str, context: &Context) -> anyhow::Result<Exit> {
     let status = StatusLine::new(context.terminal);
     let cancellation = Cancellation::new();
+    // The call may ask an approver for more while it runs.
     let channel = call::channel(AskMode::Auto, context, &status, &cancellation);
     let host = opening::open_with(context, &status, &channel, tool).await?;
     let resumed = host.resume_until(id, cancellation.clone());
@@ -82,6 +85,7 @@ pub(in crate::commands) async fn resume(id: &str, tool: &str, context: &Context)
     match ended {
         Some(Ok(reply)) => {
             reply::show(&host, &reply, context)?;
+            // The policy of this process denied the call before it spent the approval.
             let wants_more = reply::wants_a_wider_policy(&reply);
             if wants_more && host.approvals().question(id).await?.status == Status::Approved {
                 context

@@ -19,6 +19,7 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
     let approvals = open(context).await?;
     let text = match find(&approvals, typed).await? {
         Ok(IdentifiedApproval::Question(question)) => {
+            // A listing has no difference. This computes it from the current files.
             let question = approvals.question(&question.id).await?;
             match context.json {
                 true => json::document(DocumentKind::ApprovalRequest, &question)?,

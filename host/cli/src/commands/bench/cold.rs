@@ -45,9 +45,11 @@ struct ColdProcess<'a> {
 impl ColdProcess<'_> {
     /// Runs the process, and returns how long it took from its start to its end.
     async fn run(&self, case: &RepeatedCase<'_>) -> anyhow::Result<Duration> {
+        // The clock starts after the directories are filled again.
         case.renew().await?;
         let began = Instant::now();
         let mut child = self.command().spawn().context("a new process cannot be started")?;
+        // Dropping `stdin` ends the input, for which the process waits.
         if let Some(mut stdin) = child.stdin.take() {
             // A process that fails early closes its input. Its exit code is reported then.
             let _ = stdin.write_all(self.template.arguments.as_bytes()).await;
@@ -67,6 +69,7 @@ impl ColdProcess<'_> {
         for (option, place) in places {
             command.arg(option).arg(place);
         }
+        // A signal drops the measurement, and with it the process.
         command.args(["--json", "call", &self.template.tool, "-"]).env_clear().kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         command

@@ -75,6 +75,7 @@ impl Comparison {
             .plugins
             .iter()
             .flat_map(|plugin| plugin.figures.iter().chain(plugin.tools.iter().flat_map(|tool| tool.figures.iter())));
+        // A ratio to a negative figure would show what is worse as better.
         match all.into_iter().find(|figure| figure.value < 0.0) {
             Some(figure) => Err(format!("the figure `{}` is negative", figure.figure)),
             None => Ok(saved),
@@ -148,6 +149,7 @@ impl Comparison {
             let Some(saved) = self.plugin(&plugin.name) else { continue };
             let is_lost = |name: &str| match plugin.tools.iter().find(|tool| tool.tool == name) {
                 Some(tool) => tool.figures().is_empty(),
+                // With --tool, the other tools are not measured. That makes none of them worse.
                 None => plugin.refused.is_some(),
             };
             let lost = saved.tools.iter().filter(|tool| !tool.figures.is_empty() && is_lost(&tool.tool));

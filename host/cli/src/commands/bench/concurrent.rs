@@ -62,6 +62,7 @@ pub(super) async fn measure(
     // A short measurement ends before the second tick. Part of the memory of a call stays with its slot.
     let peak = peak.max(resident_bytes());
     let gained_bytes = before.zip(peak).map(|(before, peak)| peak.saturating_sub(before));
+    // At least 1, because the gained memory is divided by it.
     let in_host = count.most_in_host.load(Ordering::Relaxed).max(1);
     Ok(ConcurrentCalls { samples, time, gained_bytes, in_host })
 }
@@ -88,6 +89,7 @@ impl Caller {
             // The clock starts before the wait for a thread, which is part of what a caller waits for.
             let wanted = Instant::now();
             tokio::task::yield_now().await;
+            // `Relaxed`: the counters are only shown, and order nothing else.
             count.most_in_host.fetch_max(count.in_host.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
             let call = timed(&self.host, self.template.request(self.caller, number)).await;
             count.in_host.fetch_sub(1, Ordering::Relaxed);

@@ -30,6 +30,7 @@ impl MachineFacts {
     /// Reads the facts of this machine.
     pub(super) fn read() -> Self {
         let text = project_file::read_text(Path::new(PROCESSORS), KERNEL_FILE_BYTES_MAX).unwrap_or_default();
+        // ARM processors have no `model name` in this file.
         let model = text.lines().filter_map(|line| line.split_once(':')).find(|(name, _)| name.trim() == "model name");
         Self {
             processor: model.map_or("unknown processor", |(_, model)| model.trim()).to_owned(),

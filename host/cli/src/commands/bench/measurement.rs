@@ -74,6 +74,7 @@ pub(super) async fn of_plugin(
             Ok(SelectedCall { located, origin }) => {
                 line.show(&format!("measuring {name}.{tool}"));
                 let end = of_call(&mut repeated, &located, part).await;
+                // The other tools are measured all the same.
                 let end = end.unwrap_or_else(|error| ToolEnd::Failed(WithCauses(&*error).to_string()));
                 let case = (origin == CallOrigin::Case).then(|| located.name().to_owned());
                 let arguments_sha256 = user_files::sha256(located.arguments().as_bytes());
@@ -96,6 +97,7 @@ async fn of_call(repeated: &mut RepeatedCases, located: &LocatedCase, part: Dura
     let empty = resident_bytes();
     case.load().await?;
     let template = case.template()?;
+    // The first call maps the code, so `loaded` includes it.
     if let Err(why) = timed(case.host(), template.request(0, 0)).await {
         return Ok(ToolEnd::Failed(why));
     }
@@ -103,6 +105,7 @@ async fn of_call(repeated: &mut RepeatedCases, located: &LocatedCase, part: Dura
     let (mut figures, mut notes) = (Vec::new(), Vec::new());
     match cold::measure(&case, &template, part).await {
         Ok(times) => figures.extend(Figure::of_times(FigureKind::Cold, 50, times.into_iter())),
+        // The calls in this process can be measured all the same.
         Err(error) => notes.push(format!("cold: {error:#}")),
     }
     let warm = warm::measure(&case, &template, part).await?;

@@ -61,6 +61,7 @@ pub(super) async fn find(
 /// Returns the cases of a component: those of its name, else those next to it, else those of the project that it was
 /// built in.
 fn cases_of_file(file: &Path, folder: &Path) -> Option<PathBuf> {
+    // `portcullis build` writes the component into the folder `plugins` of the project.
     let project = folder.join("..");
     let of_project = project.join(PROJECT_FILE).exists().then(|| project.join(CASES));
     let beside = || first_that_exists([Some(folder.join(CASES)), of_project].into_iter().flatten());

@@ -60,6 +60,7 @@ impl DynamicTools {
         if !loaded.generates() && !loaded.prepares() {
             return Ok(Self::default());
         }
+        // Only the policy matters here, so the installed plugins are not loaded.
         let host = opening::open_policy(context).await?;
         if loaded.generates() && !host.policy().has_section(name) {
             let policy = opening::in_force(context);
@@ -131,6 +132,7 @@ impl DynamicTools {
     pub(super) fn text(&self) -> String {
         let generated = self.generator.as_ref().map(|generator| match generator {
             DynamicStep::NotRun(why) => format!("  generates not run: {}\n", OneLine(why)),
+            // `problem` says why.
             DynamicStep::Failed => String::new(),
             DynamicStep::Ran(tools) => format!("  generates {}\n", shown(tools)),
         });

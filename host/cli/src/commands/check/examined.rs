@@ -59,6 +59,7 @@ impl Examined {
     /// Applies the description files next to the file. Unless all tools are known, a description of an unknown tool is
     /// no problem.
     pub(super) async fn describe(&mut self, path: &Path, file: &ReadPluginFile, are_known: bool) {
+        // The files are found by the name of the plugin, which a stand-in is not.
         let (Some(manifest), Some(_)) = (&mut self.manifest, plain_name(file)) else { return };
         match portcullis::plugins::describe_beside(directory_of(path), manifest).await {
             Ok(files) => self.descriptions = files,

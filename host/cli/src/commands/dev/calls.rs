@@ -45,6 +45,7 @@ impl Hook for Messages {
         if reply.outcome() != Outcome::Completed {
             let mut messages = self.0.lock_recovered();
             if messages.len() >= REMEMBERED_MAX {
+                // These calls never came up in the log. A message is only shown, so a lost one does no harm.
                 messages.clear();
             }
             messages.insert(call.id.to_owned(), reply.message.clone());
@@ -182,6 +183,7 @@ impl Calls {
         let tool = member("tool").filter(|tool| self.prefixes.iter().any(|prefix| tool.starts_with(prefix)));
         if let ("decision", Some(tool)) = (kind, tool) {
             if self.decided.len() >= REMEMBERED_MAX {
+                // The outcomes of these calls are then not shown, unless an outcome names its tool.
                 self.decided.clear();
             }
             let reason = member("reason").unwrap_or_default().to_owned();
@@ -204,6 +206,7 @@ impl Calls {
         // Microseconds are exact in a float for a century.
         #[expect(clippy::cast_precision_loss, reason = "a call takes less than a century")]
         let milliseconds = entry.get("wall_us").and_then(Value::as_u64).unwrap_or(0) as f64 / 1000.0;
+        // The time of day of a recorded time.
         let time = member("time").and_then(|time| time.get(11..19)).unwrap_or_default().to_owned();
         let code = member("code").unwrap_or_default().to_owned();
         Some(EndedCall { time, tool, outcome, code, milliseconds, message, printed: text("printed") })

@@ -25,9 +25,11 @@ impl LastGoodComponent {
     /// The component cannot be written.
     pub(super) fn put_back(&mut self, place: &Path) -> io::Result<bool> {
         let Some(good) = &mut self.good else { return Ok(false) };
+        // Not `.wasm`, because a host would load it as a plugin.
         let beside = place.with_extension("wasm.before");
         good.rewind()?;
         io::copy(good, &mut project_file::create(&beside)?)?;
+        // A reload never sees half a component.
         fs::rename(&beside, place)?;
         self.put_back = true;
         Ok(true)

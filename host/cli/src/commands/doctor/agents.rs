@@ -54,6 +54,7 @@ fn of_client(client: AgentClient, places: &InitPlaces) -> Option<DoctorFinding> 
 /// An entry that starts another program, or this one with other arguments.
 fn other(client: AgentClient, shown: &str, words: &[String], again: String) -> DoctorFinding {
     let line = words.join(" ");
+    // Any other path depends on where the agent starts the program.
     let program = words.first().map(Path::new).filter(|program| program.is_absolute());
     match program {
         Some(program) if !program.exists() => {

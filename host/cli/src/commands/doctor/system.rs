@@ -33,6 +33,7 @@ pub(super) fn check() -> Vec<DoctorFinding> {
 }
 
 fn clock(now: SystemTime) -> DoctorFinding {
+    // A clock before 1970 counts as one that shows 1970, which is an error too.
     let since_1970 = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     if since_1970 < Duration::from_secs(EARLIEST_SECONDS) {
         let remedy = "set the clock: approvals and certificates have times";
@@ -111,6 +112,7 @@ fn landlock(modules: Option<&str>) -> &'static str {
 fn namespaces() -> &'static str {
     let is_zero = |path| kernel_file(path).is_some_and(|text| text.trim() == "0");
     let is_one = |path| kernel_file(path).is_some_and(|text| text.trim() == "1");
+    // `unprivileged_userns_clone` comes from a patch of Debian. Kernels without it lack the file.
     let is_off = is_zero("/proc/sys/user/max_user_namespaces") || is_zero("/proc/sys/kernel/unprivileged_userns_clone");
     match is_off {
         true => "user namespaces are not available",

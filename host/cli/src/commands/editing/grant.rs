@@ -91,6 +91,7 @@ async fn ask(host: &Host, plugin: &Plugin, context: &Context) -> anyhow::Result<
     let tty = Tty::open()?;
     let mut answers = Vec::new();
     for (key, dependency) in unbound {
+        // What was typed before the prompt is no value of this key.
         tty.forget_typed()?;
         context.terminal.say(&format!("{} ({}; empty to skip): ", OneLine(key.as_str()), blank(dependency.kind)));
         let line = tty.line().await?.unwrap_or_default();

@@ -32,6 +32,7 @@ impl KnownPolicy {
         let file = EditedPolicyFile::read(&context.environment.policy)?;
         let host = match open(context, &file).await {
             Ok(host) => Some(host),
+            // An edit needs a valid policy to start from. Other faults of the host do not concern it.
             Err(error) if error.downcast_ref().is_some_and(|error| OpenFault::of(error).is_of_policy()) => {
                 return Err(error);
             }
@@ -108,6 +109,7 @@ async fn project(context: &Context, host: Option<&Host>) -> anyhow::Result<Optio
     let Some(policy) = ProjectPolicy::read_with_home(project, context.environment.home()).await? else {
         return Ok(None);
     };
+    // Without a host this is not known, so the policy of the project counts as untrusted.
     let trusted = host.is_some_and(|host| host.untrusted_policy().is_none());
     Ok(Some((policy.text().to_owned(), if trusted { Trust::Trusted } else { Trust::Untrusted })))
 }

@@ -55,6 +55,7 @@ pub(crate) async fn review(
             let new = opening::open_under(context, &places).await.context("the edited policy cannot be used")?;
             effects::of_edit((old, &new), &edit.changes).await?
         }
+        // `KnownPolicy::read` has noted that the edit is not checked.
         None => Vec::new(),
     };
     if !context.json {

@@ -36,6 +36,7 @@ fn edited(known: &KnownPolicy, decision: Decision, arguments: &RuleArguments) ->
         permission: arguments.permission,
         when: when(&arguments.when),
         reason: arguments.reason.clone(),
+        // `apply` makes the rule an exception if only ask rules of the user overrule it.
         over_ask: false,
     };
     let tools = known.tools();
@@ -49,6 +50,7 @@ fn edited(known: &KnownPolicy, decision: Decision, arguments: &RuleArguments) ->
             read_only: arguments.read_only.clone(),
         };
         let masked = apply(&known.layers(&edited.text), &PolicyEdit::Masks(masks), &tools)?;
+        // Masks change no decision, so the changes of the rule stay as they are.
         edited.text = masked.text;
     }
     Ok(edited)

@@ -33,6 +33,7 @@ pub(super) fn imported(
     for (name, value) in &address.headers {
         let name = name.to_ascii_lowercase();
         let (scheme, credentials) = split(&name, value);
+        // The agent fills in a placeholder, so nothing says that the value is harmless.
         if name == AUTHORIZATION || is_secret(&name, value) || has_placeholder(value) {
             let variable = format!("{}_{}", server.as_str(), name).to_ascii_uppercase().replace('-', "_");
             let from = variables.source_of(server, &variable, credentials, (secrets_to, &mut *used))?;

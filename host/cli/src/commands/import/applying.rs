@@ -47,6 +47,7 @@ pub(super) async fn run(
         };
         outcomes.insert(at, outcome);
     }
+    // The agents lose their own entries only after the policy has the servers.
     if text != known.file.text() {
         ServerChange { known, text: text.clone(), notes: Vec::new() }.write(context)?;
     }
@@ -65,12 +66,14 @@ async fn import(
     text: &str,
     context: &Context,
 ) -> anyhow::Result<(String, FirstStart)> {
+    // Checked before any file is written: names of secret files contain names that only the policy has checked.
     let edited = apply(&known.layers(text), &PolicyEdit::AddServer(proposal.edit.clone()), &[])?;
     secret_files::write(&proposal.files)?;
     if let (Some((spec, _)), ServerStart::Package { program, .. }) = (&proposal.package, &proposal.edit.start) {
         Packages::open(context)?.ensure(spec, program.as_deref(), context).await?;
     }
     let change = ServerChange { known, text: edited.text, notes: Vec::new() };
+    // Held until the server has started, because dropping it removes the file.
     let (_staged, places) = change.stage(context)?;
     let started = FirstStart::of(&proposal.edit.name, &places, context).await?;
     Ok((change.text, started))

@@ -49,11 +49,13 @@ impl ImportedDirectories {
         let needed = [marked_above(Path::new(started)), script.map(project_of)];
         needed.into_iter().flatten().for_each(|directory| directories.grant(&directory, kept));
         for text in named {
+            // The value of an option, such as `--root=/srv`.
             let path = text.split_once('=').filter(|(name, _)| name.starts_with('-')).map_or(*text, |(_, path)| path);
             let path = match (path.strip_prefix("~/"), &kept.home) {
                 (Some(rest), Some(home)) => home.join(rest),
                 (_, _) => PathBuf::from(path),
             };
+            // The directory of the script is granted already.
             if path.is_absolute() && script != Some(&*path) {
                 directories.grant_named(&path, kept);
             }
@@ -78,6 +80,7 @@ impl ImportedDirectories {
         if OF_THE_SYSTEM.iter().any(|system| directory.starts_with(system)) || self.covers(&resolved) {
             return;
         }
+        // The home directory may be a link, so its written path is compared too.
         let is_home =
             kept.home.as_deref().is_some_and(|home| home.starts_with(&resolved) || home.starts_with(directory));
         if is_home || kept.state.starts_with(&resolved) || resolved.starts_with(&kept.state) {
@@ -89,6 +92,7 @@ impl ImportedDirectories {
         let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let (Some(key), Some(path)) = (directory_key(name, &mut self.taken), directory.to_str()) else { return };
         self.paths.insert(resolved);
+        // Read-only, because no configuration says whether a server writes.
         self.granted.push(ServerDirectory { key, path: path.to_owned(), access: Access::ReadOnly });
     }
 

@@ -99,6 +99,7 @@ fn text(path: &Path) -> Result<String, String> {
 fn npx(words: &[String]) -> Result<PackageLaunch, String> {
     let flags = ["-y", "--yes", "-q", "--quiet", "--prefer-online", "--prefer-offline", "--silent", "--bun"];
     let LauncherWords { package, program, arguments } = launcher_words(words, &flags, &["-p", "--package"], &[])?;
+    // The name of a scope begins with `@` too.
     let separator = package.char_indices().skip(1).find(|(_, character)| *character == '@').map(|(at, _)| at);
     let (name, version) = match separator {
         Some(at) => (&package[..at], package.get(at + 1..)),
@@ -115,6 +116,7 @@ fn uvx(words: &[String]) -> Result<PackageLaunch, String> {
         Some((name, version)) => (name.trim(), Some(version.trim())),
         None => (package.as_str(), None),
     };
+    // uvx calls the newest version `latest`. PyPI has no such version.
     package_launch(PackageKind::Pypi, name, version.filter(|version| *version != "latest"), program, arguments)
 }
 
@@ -146,10 +148,12 @@ fn launcher_words<'w>(
             continue;
         }
         let takes = packages.contains(&option) || skipped.contains(&option);
+        // An unknown option may take a value, or change where the package comes from.
         if !takes {
             return Err(format!("the option {} of its launcher is not supported", OneLine(option)));
         }
         let value = value.map(str::to_owned).or_else(|| words.get(at).cloned());
+        // Without `=`, the value was the next word.
         at += usize::from(!word.contains('='));
         if packages.contains(&option) {
             package = value;
@@ -171,6 +175,7 @@ fn package_launch(
     arguments: &[String],
 ) -> Result<PackageLaunch, String> {
     let spec = |version: &str| PackageSpec::new(kind, name, version);
+    // This version is valid in both registries, so an error is about the name.
     if spec("1.0.0").is_err() {
         return Err("its package does not come from the registry, or has extras".to_owned());
     }
@@ -178,6 +183,7 @@ fn package_launch(
         None => LaunchVersion::Newest(None),
         Some(version) => match spec(version) {
             Ok(spec) => LaunchVersion::Exact(spec),
+            // npm can find the newest version of a range or a tag.
             Err(_) if kind == PackageKind::Npm => LaunchVersion::Newest(Some(version.to_owned())),
             Err(_) => return Err("its version is a range: write one exact version".to_owned()),
         },

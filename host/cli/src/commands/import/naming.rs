@@ -38,6 +38,7 @@ fn sound(written: &str, otherwise: &str) -> String {
     let text = text.trim_start_matches(|character: char| !character.is_ascii_lowercase()).trim_end_matches('-');
     match text.len() {
         0 => otherwise.to_owned(),
+        // Every character is ASCII by now, so every byte is a boundary.
         length => text[..length.min(MADE_BYTES_MAX)].to_owned(),
     }
 }

@@ -72,6 +72,7 @@ impl ImportPlan {
         let (mut plan, policy) = (Self::read(arguments, &client_places), Policy::parse(known.file.text())?);
         let (mut used, mut taken) = (HostVariables::new(), Vec::new());
         for index in 0..plan.servers.len() {
+            // An entry that is not understood was left out when it was read.
             let Some(server) = plan.servers[index].server.clone() else { continue };
             let written = plan.servers[index].written.clone();
             let state = proposed(&written, &server, (&policy, &places), (&mut used, &mut taken), context).await;
@@ -108,8 +109,10 @@ impl ImportPlan {
     }
 
     fn add(&mut self, written: String, server: Result<ClientServer, String>) {
+        // The caller adds the source after its servers, at this position.
         let source = self.sources.len();
         let same = |known: &&mut PlannedServer| {
+            // Two entries that are not understood may differ, so they do not count as the same.
             known.written == written && known.server.is_some() && known.server.as_ref() == server.as_ref().ok()
         };
         if let Some(known) = self.servers.iter_mut().find(same) {

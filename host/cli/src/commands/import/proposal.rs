@@ -66,6 +66,7 @@ impl Proposal {
             ServerStart::Package { arguments, .. } => arguments,
             ServerStart::Address(_) => &[],
         };
+        // Only values that stay plain can be paths. Secrets became references.
         let values = server.environment.iter().filter(|pair| variables.written.contains(pair)).map(|(_, value)| value);
         let named: Vec<&str> = arguments.iter().chain(values).map(String::as_str).collect();
         let directories = ImportedDirectories::of(&program, &named, &places.kept);

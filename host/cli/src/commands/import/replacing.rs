@@ -97,6 +97,7 @@ fn copy_path(file: &Path) -> anyhow::Result<PathBuf> {
     let name = file.file_name().context("it has no name")?.to_string_lossy().into_owned();
     let numbered = (2..COPIES_MAX).map(|number| format!("{name}.before-portcullis-{number}"));
     let mut names = std::iter::once(format!("{name}.before-portcullis")).chain(numbered);
+    // A link counts as taken, wherever it leads.
     let free = names.find(|name| file.with_file_name(name).symlink_metadata().is_err());
     Ok(file.with_file_name(free.context("there are too many copies beside it")?))
 }

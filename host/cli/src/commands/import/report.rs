@@ -61,6 +61,7 @@ pub(super) fn plan(plan: &ImportPlan, known: &KnownPolicy, arguments: &ImportArg
     }
     if arguments.replace {
         for (at, source) in plan.sources.iter().enumerate() {
+            // Nothing was imported yet, so this assumes that every new server will be.
             let names = replaced_names(plan, at, |_| true);
             if !names.is_empty() {
                 let path = source.path.display();

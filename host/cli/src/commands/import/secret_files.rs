@@ -15,6 +15,7 @@ pub(super) fn write(files: &[SecretFile]) -> anyhow::Result<()> {
         match user_files::read(path).with_context(what)? {
             Some(known) if known == value.as_bytes() => {}
             Some(_) => bail!("{} exists and has another content: remove it, or name another directory", path.display()),
+            // This fails if the file has appeared meanwhile.
             None => user_files::replace(path, None, value.as_bytes(), PRIVATE).with_context(what)?,
         }
     }

@@ -38,6 +38,7 @@ pub(super) fn imported(
         if !is_variable(name) {
             return Err("it sets a variable whose name no policy accepts".to_owned());
         }
+        // A policy reads `file:/etc/shadow` as the source of a secret, so such a value cannot stay plain.
         let is_plain = !has_placeholder(value) && !is_secret(name, value) && !names_source(value);
         let written = match is_plain {
             true => value.clone(),

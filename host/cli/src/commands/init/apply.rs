@@ -25,6 +25,7 @@ pub(super) fn run(plan: &InitPlan, places: &InitPlaces, record: &mut InitRecord)
         project.policy = Some((places.policy.clone(), user_files::sha256(text.as_bytes())));
         record.write(&places.config)?;
         user_files::create_parents(&places.policy, PRIVATE).with_context(context)?;
+        // This fails if a policy has appeared since the plan was shown.
         user_files::replace(&places.policy, None, text.as_bytes(), PRIVATE).with_context(context)?;
     }
     for step in &plan.clients {

@@ -36,6 +36,7 @@ impl InitPlaces {
         let no_home = "there is no HOME, so there is no place for your policies: set HOME, or write a policy yourself \
                        and name it with --policy";
         let config = user.config.clone().context(no_home)?;
+        // `Named` can also stand for a directory that cannot be resolved, which the user did not choose.
         if let PolicyPlaces::Named(path) = &environment.policy
             && environment.policy_named
         {
@@ -49,6 +50,7 @@ impl InitPlaces {
         let project = project::resolved(directory).with_context(|| directory.display().to_string())?;
         ensure!(project.is_dir(), "{} is not a directory", directory.display());
         let state = environment.state()?;
+        // A tool that can write there could change its own policy, or the ledger.
         for (what, own) in [("your policies are", config.as_path()), ("the host keeps its state", state)] {
             let own = user_files::resolve(own).with_context(|| own.display().to_string())?;
             ensure!(

@@ -24,6 +24,7 @@ pub(super) fn policy_text(project: &Path, answers: &Answers) -> String {
          path = {}\n\
          access = \"{access}\"\n\
          hidden = {}   # these files do not exist for any tool\n",
+        // A line break in the path would end the comment.
         path.replace(char::is_control, "?"),
         Value::from(&*path),
         list(&answers.hidden),
@@ -67,6 +68,7 @@ fn rule(text: &mut String, tool: &str, permission: Option<&str>, decision: InitD
     let decision = match decision {
         InitDecision::Allow => "allow",
         InitDecision::Ask => "ask",
+        // The default of the policy denies, so this needs no rule.
         InitDecision::Deny => return,
     };
     let permission = permission.map(|permission| format!("permission = \"{permission}\"\n")).unwrap_or_default();

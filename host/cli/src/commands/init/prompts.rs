@@ -99,6 +99,7 @@ async fn line(context: &Context, prompt: &str) -> anyhow::Result<String> {
     tty.forget_typed()?;
     context.terminal.say(prompt);
     match tty.line().await? {
+        // Enter means the default, so the end of the input must not look like Enter.
         Some(line) if line.ends_with('\n') => Ok(line.trim().to_owned()),
         Some(_) | None => {
             context.terminal.say("\n");

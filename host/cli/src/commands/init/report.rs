@@ -108,6 +108,7 @@ pub(super) fn end(plan: &InitPlan, places: &InitPlaces, call: &TrialCall, contex
     text.push_str(&format!("\n{}\n", style.paint(TextStyle::Strong, format!("$ {}", call.command))));
     let lines: Vec<&str> = call.text.lines().collect();
     for line in lines.iter().take(ANSWER_LINES_MAX) {
+        // `OneLine` would show a tab as an escape.
         text.push_str(&format!("{}\n", OneLine(&line.replace('\t', "  "))));
     }
     if lines.len() > ANSWER_LINES_MAX {

@@ -67,6 +67,7 @@ impl ShippedPlugins {
         let before = user_files::read(&target).with_context(|| target.display().to_string())?;
         match &before {
             Some(bytes) if *bytes == file.bytes => self.installed.push(name),
+            // `init` did not install this file, so the user put it there.
             Some(bytes) if record.plugins.get(&target) != Some(&user_files::sha256(bytes)) => self.other.push(name),
             Some(_) | None => self.missing.push(ShippedPlugin { name, target, bytes: file.bytes, before }),
         }

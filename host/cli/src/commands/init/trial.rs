@@ -46,6 +46,7 @@ pub(super) async fn run(places: &InitPlaces, context: &Context) -> anyhow::Resul
         Some(Output::Parts(_)) => String::new(),
         None => reply.message.clone(),
     };
+    // The reply is for models, and does not say why the host refused the plugin.
     let refused = host.catalog().refusal("files").map(|refused| WithCauses(&*refused.error).to_string());
     let text = refused.map_or(text, |why| format!("the plugin files was refused: {why}"));
     Ok(TrialCall { command: format!("portcullis call {tool} '{arguments}'"), exit: Exit::after(&reply), text })

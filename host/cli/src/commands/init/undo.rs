@@ -43,6 +43,7 @@ pub(super) async fn run(
         let what = format!("`init` wrote nothing for {}: there is nothing to undo", places.project.display());
         return fail_as(FailureCode::NothingToUndo, &what, Exit::Usage, context);
     };
+    // Plugins and configurations of the user serve the other projects too, and go with the last one.
     let is_last = record.projects.is_empty();
     let mut edited = EditedPolicy::Keep;
     if !yes {
@@ -69,6 +70,7 @@ pub(super) async fn run(
     if is_last {
         undo_shared(&mut record, &mut undone)?;
     }
+    // Written last: after a crash, another undo skips the files that are gone already.
     record.write(&places.config)?;
     if is_last {
         user_files::remove_empty(&[places.config.clone(), places.config.join("projects")]);
@@ -143,6 +145,7 @@ pub(in crate::commands) fn undo_shared(record: &mut InitRecord, undone: &mut Und
 fn undo_client(record: &ClientRecord, undone: &mut Undone) -> anyhow::Result<()> {
     let file = &record.file;
     let context = || file.display().to_string();
+    // A missing file was removed by the user, or by an undo that did not finish.
     let Some(bytes) = user_files::read(file).with_context(context)? else { return Ok(()) };
     let Ok(text) = String::from_utf8(bytes) else {
         undone.kept.push(format!("{}: it is not UTF-8", file.display()));

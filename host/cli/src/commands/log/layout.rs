@@ -26,6 +26,7 @@ pub(super) fn lines(calls: &[LoggedCall], time: &LocalTime, style: Style, width:
         let branch = if call.level > 0 { "└ " } else { "" };
         format!("{}{branch}{}", "  ".repeat(call.level.saturating_sub(1)), shortened(&call.tool, TOOL_COLUMNS_MAX))
     };
+    // Besides the widest texts: the short id, and the gaps between the columns.
     let before = widest(times.iter()) + widest(calls.iter().map(tool).collect::<Vec<_>>().iter()) + 8 + 4 * 2;
     let room = width
         .map_or(TARGET_COLUMNS_DEFAULT, |width| width.saturating_sub(before + EFFECT_COLUMNS).max(TARGET_COLUMNS_MIN));
@@ -61,6 +62,7 @@ fn shortened(text: &str, columns: usize) -> String {
     if count <= columns {
         return text;
     }
+    // One column is for the mark of the cut.
     let (head, tail) = (columns / 3, columns - columns / 3 - 1);
     text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
 }

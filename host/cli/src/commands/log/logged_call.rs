@@ -53,6 +53,7 @@ impl LoggedCall {
     /// Adds an entry of the call.
     pub(super) fn add(&mut self, entry: &Value) {
         let optional = |name: &str| Some(text(entry, name)).filter(|text| !text.is_empty());
+        // Not every entry names the tool. Those that do have all of these members.
         if let Some(tool) = optional("tool") {
             (self.tool, self.session, self.principal) = (tool, text(entry, "session"), text(entry, "principal"));
             (self.agent, self.parent) = (optional("agent"), optional("parent"));
@@ -76,6 +77,7 @@ impl LoggedCall {
                 (self.outcome, self.code, self.detail) = (optional("outcome"), optional("code"), optional("detail"));
                 self.wall_us = entry.get("wall_us").and_then(Value::as_u64).unwrap_or_default();
             }
+            // Entries of other kinds are details, which `log show` lists.
             _ => {}
         }
     }
@@ -103,6 +105,7 @@ impl LoggedCall {
             (Some("pending"), _) | (None, _) if self.is_waiting() => "waits for approval".to_owned(),
             (Some("pending"), _) => "not run".to_owned(),
             (Some(outcome), Some(code)) if code != outcome => {
+                // A code such as `policy-denied` says the outcome too.
                 let outcome = if code.contains(outcome) { code.to_owned() } else { format!("{outcome} ({code})") };
                 if self.wall_us > 0 { format!("{outcome} {}", duration(self.wall_us)) } else { outcome }
             }

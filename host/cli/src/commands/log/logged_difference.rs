@@ -29,6 +29,7 @@ impl LoggedDifference {
         match kept {
             Some((entry, text)) => {
                 let whole = entry.document.get("difference_bytes").and_then(Value::as_u64);
+                // Without the length of the whole, all of it was kept.
                 Self::Kept { left_bytes: whole.map_or(0, |whole| whole.saturating_sub(text.len() as u64)), text }
             }
             None if asked().next().is_none() => Self::NotAsked,

@@ -40,6 +40,7 @@ pub(super) async fn run(arguments: &LogArguments, context: &Context) -> anyhow::
     if !arguments.follow || verified.fault.is_some() {
         return Ok(tell_missing_calls(&verified, context));
     }
+    // Only now: while the log is read, a signal ends the process as usual.
     let mut interrupts = Interrupts::listen()?;
     tokio::select! {
         ended = follow(&log, place, calls, &time, context) => ended,

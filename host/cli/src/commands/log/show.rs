@@ -49,6 +49,7 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
         (Some(_), false) => {
             return unknown("several calls begin with these digits", context);
         }
+        // A damaged log may have lost the call.
         (None, _) if exit != Exit::Completed => return Ok(exit),
         (None, _) => {
             return unknown(&format!("the audit log has no call {}", OneLine(typed)), context);
@@ -86,6 +87,7 @@ fn unknown(why: &str, context: &Context) -> anyhow::Result<Exit> {
 
 /// Returns the approval request of a call, as long as the ledger has it.
 async fn request(call: &LoggedCall, context: &Context) -> Option<Question> {
+    // An unreadable ledger is no error: what the audit log has can still be shown.
     let state = context.environment.state_place().ok()?;
     let approvals = portcullis::open_approvals(state).await.ok()?;
     approvals.question(call.request.as_deref()?).await.ok()?.question

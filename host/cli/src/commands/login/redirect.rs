@@ -112,6 +112,7 @@ async fn receive(
     OriginalUri(uri): OriginalUri,
 ) -> (StatusCode, Html<&'static str>) {
     let query = uri.query().unwrap_or_default();
+    // Not from the `Host` header, which a client can set to anything.
     let address = format!("http://{}:{}{PATH}?{query}", Ipv4Addr::LOCALHOST, state.port);
     let (sender, is_answer) = oneshot::channel();
     let sent = state.returned.send(ReturnedBrowser { address, is_answer: sender }).await;

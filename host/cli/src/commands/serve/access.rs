@@ -69,6 +69,7 @@ pub(super) fn of(
     };
     let shown = path.display().to_string();
     let tokens = TokenFile::parse(&text, operator).with_context(|| shown.clone())?.callers;
+    // A server with a console may have approvers alone.
     ensure!(!tokens.is_empty() || arguments.console, "{shown}: no line is the token of a client");
     let line = format!("clients need the token in {}, as `Authorization: Bearer`", OneLine(&shown));
     Ok(ServeAccess { access: Access::Tokens(tokens), file: Some(path), line, look: TextStyle::Quiet })
@@ -165,15 +166,18 @@ enum Secrecy {
 fn read(path: &Path, secrecy: Secrecy, context: &Context) -> anyhow::Result<String> {
     let shown = || path.display().to_string();
     let file = environment::open_named(path).with_context(shown)?;
+    // Of the open file, so that no other file takes its place after the check.
     let metadata = file.metadata().with_context(shown)?;
     let mode = metadata.permissions().mode();
     ensure!(mode & OTHERS_WRITE == 0, "other users can write to {}: run `chmod go-w` on it", shown());
+    // Only a note: Kubernetes mounts a secret so that the group of the pod can read it.
     if secrecy == Secrecy::Secret && mode & OTHERS_READ != 0 {
         let style = context.terminal.note_style();
         let note = format!("other users can read {}: run `chmod go-r` on it", OneLine(&shown()));
         context.terminal.note(style.paint(TextStyle::Doubtful, note));
     }
     let mut text = String::new();
+    // Read one byte more than allowed, so that a longer file is refused and not cut.
     file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text).with_context(shown)?;
     ensure!(text.len() as u64 <= FILE_BYTES_MAX, "{} is longer than {FILE_BYTES_MAX} bytes", shown());
     Ok(text)

@@ -54,6 +54,7 @@ pub(super) async fn prepare(
     let tokens = Box::new(OperatorsTokens(approvers.clone()));
     let pages = ServedPages::new(options, tokens)?;
     let end = pages.end();
+    // The pages compare the `Host` header with the address, which is known once it is bound.
     let pages = Pages::new(move |address| pages.router(address));
     let signing_in = SigningIn { approvers, file: told.file, line: told.line, _end: end };
     Ok(ServedConsole { pages, signing_in })

@@ -81,6 +81,7 @@ impl<'a> Following<'a> {
                     self.reload_access();
                 }
                 () = changed(&mut self.access) => self.reload_access(),
+                // Never taken, because the pattern of the branch above cannot fail.
                 else => pending().await,
             }
         }
@@ -102,6 +103,7 @@ impl<'a> Following<'a> {
     }
 
     fn tell_policy(&mut self) {
+        // Marks the change as seen. The clone ends the borrow, during which a new status would have to wait.
         let PolicyStatus { sha256, fault, .. } = self.status.borrow_and_update().clone();
         let sha256 = sha256.get(..HASH_DIGITS).unwrap_or(&sha256);
         match fault {
@@ -125,8 +127,10 @@ impl<'a> Following<'a> {
         let Some(FollowedAccess { running, arguments, operator, files, console, .. }) = &self.access else { return };
         let shown: Vec<String> = files.iter().map(|file| OneLine(&file.display().to_string()).to_string()).collect();
         let shown = shown.join(" and ");
+        // The closure borrows, so `spawn_blocking` cannot take it.
         match block_in_place(|| access::reread(arguments, operator, &self.host.policy(), self.context)) {
             Ok((told, approvers)) => {
+                // Only now: what is invalid for callers or for approvers must not change either of them.
                 running.replace_access(told.access);
                 if let (Some(console), Some(told)) = (console, approvers) {
                     console.approvers.replace(told.approvers);

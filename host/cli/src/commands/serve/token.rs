@@ -36,6 +36,7 @@ pub(super) fn of_state(state: &Path, name: &str) -> anyhow::Result<KeptToken> {
     let text = match read(&directory, name).with_context(shown)? {
         Some(text) => text,
         None => {
+            // Another process may create it first. The second read returns the token that is kept.
             make(&directory, name).with_context(shown)?;
             read(&directory, name).with_context(shown)?.with_context(shown)?
         }
@@ -45,6 +46,7 @@ pub(super) fn of_state(state: &Path, name: &str) -> anyhow::Result<KeptToken> {
 
 /// Returns the content of the file, or `None` if it does not exist.
 fn read(directory: &OwnedFd, name: &str) -> anyhow::Result<Option<String>> {
+    // A link must not lead to another file, and a FIFO must not block the start.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match openat(directory, name, flags, Mode::empty()) {
         Ok(file) => file,
@@ -77,7 +79,9 @@ fn make(directory: &OwnedFd, name: &str) -> anyhow::Result<()> {
     let mut file = File::from(openat(directory, &temporary, flags, Mode::RUSR | Mode::WUSR)?);
     let written = file.write_all(format!("{token}\n").as_bytes()).map_err(anyhow::Error::from);
     let linked = written.and_then(|()| {
+        // After a crash, the name must not exist without its content.
         fsync(file.as_fd())?;
+        // A rename would replace the token of a process that was faster. A link fails instead.
         match linkat(directory, &temporary, directory, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),

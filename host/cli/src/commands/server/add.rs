@@ -35,6 +35,7 @@ pub(super) async fn run(arguments: &ServerAddArguments, context: &Context) -> an
     let change = ServerChange { known: &known, text: edited.text, notes: edited.notes };
     change.show(context)?;
     if let Some(exit) = confirm("Add the server, and start it once?", arguments.yes, context).await? {
+        // A package that was installed before stays, because the user did not ask to remove it.
         if let (Some(spec), Some(true)) = (&spec, package.map(|package| package.is_new)) {
             Packages::open(context)?.remove_unused(spec, context)?;
         }

@@ -52,8 +52,10 @@ impl FirstStart {
         policy: &PolicyPlaces,
         context: &Context,
     ) -> anyhow::Result<Self> {
+        // This starts only the server of the named tool. The tool itself need not exist.
         let host = opening::open_under_for(context, policy, &format!("{name}.tools")).await?;
         let catalog = host.catalog();
+        // A server has no file, so the catalog lists it under this name.
         let refused = catalog.refused().iter().filter(|refused| refused.file == format!("server.{name}"));
         let problems = refused.map(|refused| WithCauses(&*refused.error).to_string()).collect();
         let plugin = catalog.plugin(name.as_str());

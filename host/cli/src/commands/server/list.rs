@@ -25,6 +25,7 @@ pub(super) async fn run(arguments: &ServerListArguments, context: &Context) -> a
     let mut servers = Vec::new();
     for name in policy.servers() {
         let mut server = ListedServer::of(&policy, name, &installed);
+        // Most servers need no login, which is an error here.
         if let Ok(status) = host.login_status(name).await {
             server.login = Some(login::document(&status));
         }

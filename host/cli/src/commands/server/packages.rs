@@ -80,7 +80,9 @@ impl Packages {
         let mut known = self.0.installations(spec)?.into_iter();
         let options = InstallOptions::default();
         let runtime = Runtime::find(spec.kind(), &options.environment).code(FailureCode::PackageUnavailable)?;
+        // Of several installations of one version, none is known to be the right one.
         if let (Some(installed), None) = (known.next(), known.next()) {
+            // This hashes every file of the package.
             let (installed, is_whole) = spawn_blocking(move || {
                 let whole = installed.verify().is_ok();
                 (installed, whole)
@@ -94,6 +96,7 @@ impl Packages {
         let (store, wanted) = (Arc::clone(&self.0), spec.clone());
         let installed = spawn_blocking(move || store.install(&wanted, &options)).await?;
         let installed = installed.code(FailureCode::PackageUnavailable)?;
+        // Before the others are removed, because the new one may lack the program.
         installed.command(&runtime, program, None).code(FailureCode::PackageUnavailable)?;
         self.remove_others(&installed)?;
         note_installed(&installed, context);
@@ -147,6 +150,7 @@ fn note_installed(installed: &InstalledPackage, context: &Context) {
 fn is_named(spec: &PackageSpec, context: &Context) -> anyhow::Result<bool> {
     let own = &context.environment.policy;
     let mut files: Vec<PathBuf> = own.files();
+    // All projects share the installed packages, so all policies of the user count.
     if let Some(config) = &context.environment.user.config {
         files.push(config.join("policy.toml"));
         let projects = config.join("projects");

@@ -32,6 +32,7 @@ pub(super) async fn run(arguments: &ServerRemoveArguments, context: &Context) ->
         return Ok(exit);
     }
     change.write(context)?;
+    // After the policy was written, so that it never names a package that is gone.
     let removed = match package_of(&old, name) {
         Some(spec) if Packages::open(context)?.remove_unused(&spec, context)? => Some(spec),
         Some(_) | None => None,

@@ -59,6 +59,7 @@ pub(super) async fn run(arguments: &ServerAddArguments, context: &Context) -> an
     let started = FirstStart::of(name, &places, context).await?;
     drop(staged);
     change.write(context)?;
+    // Only now, because the policy has named the old version until here.
     if old != spec {
         packages.remove_unused(&old, context)?;
     }

@@ -89,6 +89,7 @@ fn check_secrets(arguments: &ServerAddArguments) -> anyhow::Result<()> {
 
 /// Returns a path that does not depend on where the policy is.
 fn absolute(path: &str) -> anyhow::Result<String> {
+    // The host fills these in when it reads the policy.
     if path == "~" || path.starts_with("~/") || path.starts_with("$HOME") {
         return Ok(path.to_owned());
     }

@@ -74,6 +74,7 @@ impl Evidence {
         let mut evidence = Self::default();
         let mut left: BTreeMap<(String, String), usize> = BTreeMap::new();
         for AskedCall { tool, principal, targets } in approved {
+            // Without a catalog, it is not known which tools are installed.
             let installed =
                 catalog.is_none_or(|catalog| catalog.tools().any(|(_, known)| known.name().to_string() == tool));
             let why = match (tool.parse::<ToolName>(), targets) {
@@ -112,6 +113,7 @@ fn look(document: &Value, asked: &mut HashMap<String, AskedCall>, approved: &mut
             let principal = text("principal").unwrap_or(PRINCIPAL_DEFAULT).to_owned();
             asked.insert(call.to_owned(), AskedCall { tool, principal, targets: targets(document) });
         }
+        // An approval of something that a running call asked for does not cover another call.
         (Some("answer"), _, Some("yes" | "session" | "always")) if text("subject") == Some(SUBJECT_CALL) => {
             approved.extend(asked.remove(call));
         }

@@ -33,6 +33,7 @@ fn rule(answer: &HeldAnswer) -> Result<RuleEdit, String> {
         return Err(format!("it is for {}, and a rule would apply to everyone", answer.principal));
     }
     let pattern = answer.pattern.as_ref().ok_or("it covers exactly one call, and only a digest of it is known")?;
+    // Without constraints, the approval is left out below.
     let document = serde_json::to_value(pattern).unwrap_or_default();
     let constraints = document.get("arguments").and_then(Value::as_object).cloned().unwrap_or_default();
     let mut rule = RuleEdit::new(Decision::Allow, answer.tool.clone());
@@ -61,6 +62,7 @@ fn value(constraint: &Value) -> Option<Option<WhenValue>> {
     let (kind, value) = constraint.as_object()?.iter().next()?;
     let value = match (kind.as_str(), value) {
         ("glob", Value::String(glob)) => WhenValue::Text(glob.clone()),
+        // A text of `when` is a pattern, so characters with a meaning are escaped.
         ("exact", Value::String(text)) => WhenValue::Text(Glob::escape(text)),
         ("exact", Value::Bool(boolean)) => WhenValue::Boolean(*boolean),
         ("exact", Value::Number(number)) => WhenValue::Integer(number.as_i64()?),

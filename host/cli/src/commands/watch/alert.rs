@@ -43,6 +43,7 @@ pub(super) fn on_desktop(text: &str) {
 async fn show(mut command: Command) {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     if let Ok(mut child) = command.spawn() {
+        // A program that takes longer is killed when `child` is dropped.
         let _ = timeout(SHOW_TIME_MAX, child.wait()).await;
     }
 }

@@ -83,6 +83,7 @@ pub(super) async fn answer(approvals: &Approvals, requests: &[ReviewedRequest], 
         match approvals.answer_as_shown(id, &request.digest, answer).await {
             Ok(ShownAnswer::Given(Onward::There)) => elsewhere.push(id.clone()),
             Ok(ShownAnswer::Given(Onward::Here)) => here.push(id.clone()),
+            // Only a denial ends a call.
             Ok(ShownAnswer::Given(Onward::Ended)) => answers.add(AnswerOutcome::Denied),
             Ok(ShownAnswer::Changed) => answers.add(AnswerOutcome::Changed),
             Err(error) => answers.failed(&error),

@@ -14,6 +14,7 @@ pub(super) fn call_line(call: &LiveCall, now_ms: i64, style: Style, width: usize
     };
     let milliseconds = match &call.end {
         Some(end) => end.milliseconds,
+        // The clock may have been set back meanwhile.
         None => u64::try_from(now_ms.saturating_sub(call.started.as_millisecond())).unwrap_or(0),
     };
     let targets: Vec<&str> = call.targets.iter().map(|(_, text)| text).collect();

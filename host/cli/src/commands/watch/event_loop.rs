@@ -73,6 +73,7 @@ async fn act(
         };
     }
     if let AfterKey::Reason = after {
+        // A line is typed with the echo and the editing of the terminal.
         terminal.mode = None;
         after = tokio::select! {
             () = events.interrupts.next() => AfterKey::Quit,
@@ -90,6 +91,7 @@ async fn act(
         AfterKey::Quit => return Ok(ControlFlow::Break(())),
         AfterKey::Stay | AfterKey::Reason | AfterKey::Select | AfterKey::Details => {}
         AfterKey::Answer(answer) => {
+            // An answer that has begun is given all the same.
             let to_run = tokio::select! {
                 () = events.interrupts.next() => return Ok(ControlFlow::Break(())),
                 to_run = session.answer(&answer) => to_run,
@@ -106,6 +108,7 @@ impl WatchEvents {
     fn new(reader: LiveReader, approvals: &Approvals) -> anyhow::Result<Self> {
         let (interrupts, resized) = (Interrupts::listen()?, signal(SignalKind::window_change())?);
         let mut draws = interval(DRAW_INTERVAL);
+        // Calls on the first screen take long. The draws that were due meanwhile must not follow at once.
         draws.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Self { interrupts, resized, reader, feed: RequestFeed::start(approvals), draws })
     }
@@ -123,6 +126,7 @@ impl WatchEvents {
                 key = typing.key() => return Ok(Some(key?)),
                 event = self.reader.next() => {
                     session.apply(event, &mut self.reader);
+                    // The next tick draws it. Many events can come between two ticks.
                     continue;
                 }
                 listing = self.feed.next() => session.receive(listing).await?,
@@ -150,6 +154,7 @@ impl<'a> WatchTerminal<'a> {
 
     /// Runs calls on the first screen, and waits until the person has read their replies.
     async fn run(&mut self, calls: &[CallToRun], events: &mut WatchEvents) -> anyhow::Result<()> {
+        // The calls write to the first screen, and may ask for approval there.
         (self.screen, self.mode) = (None, None);
         run_calls(calls, self.context).await?;
         // A signal during the calls was about them.

@@ -27,6 +27,7 @@ impl WatchModel {
     pub(super) fn apply(&mut self, event: LiveEvent) {
         match event {
             LiveEvent::Host(host) => {
+                // A host that connects again sends all of its calls under way.
                 self.calls.retain(|_, call| call.host != host);
                 self.hosts.insert(host.id.clone(), host);
             }

@@ -95,6 +95,7 @@ impl Review {
     pub(super) fn unseen_rows(&self) -> usize {
         match self.pages.size {
             Some(_) => self.pages.rows.len() - self.pages.seen,
+            // Nothing was laid out yet, so nothing was seen.
             None => usize::MAX,
         }
     }
@@ -125,6 +126,7 @@ impl Review {
     /// Notes that what was drawn is on the screen.
     pub(super) fn was_drawn(&mut self) {
         let pages = &mut self.pages;
+        // A page after a gap does not count: the rows in between were not on the screen.
         if pages.top <= pages.seen {
             pages.seen = pages.seen.max(pages.top + pages.shown);
         }
@@ -162,6 +164,7 @@ impl Review {
         }
         pages.size = Some(size);
         pages.seen = pages.starts.get(seen).copied().unwrap_or(pages.rows.len());
+        // Back to the first request that was not seen whole, so that none is skipped.
         pages.top = pages.starts.get(at_top.min(seen)).copied().unwrap_or(0);
     }
 }

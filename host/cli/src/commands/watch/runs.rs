@@ -18,8 +18,10 @@ pub(super) async fn run_calls(calls: &[CallToRun], context: &Context) -> anyhow:
         let line = format!("{}  ({}, {} of {})", call.tool, short_id(&call.request), index + 1, calls.len());
         terminal.note(terminal.note_style().paint(TextStyle::Strong, OneLine(&line)));
         if let Err(error) = resume(&call.request, &call.tool, context).await {
+            // The other calls were approved too, so one that fails does not end the list.
             let _ = failure::show(terminal, false, &error);
         }
+        // Does not wait: only asks whether a signal came during the call.
         let is_interrupted = tokio::select! {
             biased;
             () = interrupts.next() => true,

@@ -75,6 +75,7 @@ pub(super) fn draw(
         rows.truncate(size.rows.saturating_sub(below.len()));
         unseen = Unseen::Some;
     }
+    // The keys stay at the bottom of the screen.
     rows.resize(size.rows.saturating_sub(below.len()), String::new());
     rows.extend(below);
     DrawnScreen { rows, unseen }
@@ -127,6 +128,7 @@ fn inbox(model: &WatchModel, style: Style, width: usize) -> Vec<String> {
 
 /// Lays the request out in the rows that are left. What does not fit them is unseen.
 fn request(question: &Question, style: Style, width: usize, room: usize) -> ShownQuestion {
+    // `laid_out_in` takes off the rows of the answer, which `room` does not include.
     let mut shown = laid_out_in(question, Sheet::Brief, style, (Some(width), Some(room + 4)));
     if shown.text.lines().count() > room {
         let kept: Vec<&str> = shown.text.lines().take(room.saturating_sub(1)).collect();

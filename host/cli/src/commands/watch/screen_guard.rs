@@ -14,6 +14,7 @@ pub(super) struct SecondScreen(Terminal);
 
 impl SecondScreen {
     pub(super) fn enter(terminal: Terminal) -> io::Result<Self> {
+        // Before the sequence is written, so that a failed write also switches back.
         let screen = Self(terminal);
         terminal.print(ENTER)?;
         Ok(screen)
@@ -21,6 +22,7 @@ impl SecondScreen {
 
     /// Replaces what is on the screen.
     pub(super) fn draw(&self, rows: &[String]) -> io::Result<()> {
+        // Each row is overwritten and its rest erased. Clearing the screen first would flicker.
         let rows: Vec<String> = rows.iter().map(|row| format!("{row}\x1b[K")).collect();
         self.0.print(&format!("\x1b[H{}\x1b[J", rows.join("\r\n")))
     }

@@ -63,6 +63,7 @@ impl<'a> WatchSession<'a> {
     /// Applies a change, and those behind it.
     pub(super) fn apply(&mut self, event: LiveEvent, reader: &mut LiveReader) {
         self.model.apply(event);
+        // Takes everything that waits, so that a burst of events is drawn once.
         while let Some(event) = reader.try_next() {
             self.model.apply(event);
         }
@@ -96,11 +97,13 @@ impl<'a> WatchSession<'a> {
             self.request = None;
             return;
         };
+        // An open request is not read again. If it has changed, its digest keeps an approval from counting.
         if self.request.as_ref().is_none_or(|shown| shown.request.question.id != id)
             && let Ok(open) = self.approvals.question(&id).await
             && let Some(request) = ReviewedRequest::of(open)
         {
             let covers = RememberedCovers::of(&request.question);
+            // Nothing of it is on the screen yet, so no key can approve it.
             self.request = Some(ShownRequest { request, covers, unseen: Unseen::Some });
         }
     }
@@ -133,6 +136,7 @@ impl<'a> WatchSession<'a> {
         let open = open.map(|it| OpenRequest { question: &it.request.question, covers: it.covers });
         let drawn = draw(&self.model, open.as_ref(), &self.message, Now::read().as_millisecond(), (style, size));
         screen.draw(&drawn.rows)?;
+        // Only after the rows are written: what was not drawn was not seen.
         if let Some(shown) = &mut self.request {
             shown.unseen = drawn.unseen;
         }
@@ -205,6 +209,7 @@ impl<'a> WatchSession<'a> {
         let numbers = self.line(screen, WHICH_CALLS).await?;
         let Some(shown) = &self.request else { return Ok(AfterKey::Stay) };
         let (question, unseen) = (&shown.request.question, shown.unseen);
+        // Without numbers, this selects nothing, and not everything.
         let line = format!("y {}", numbers.as_deref().filter(|numbers| !numbers.is_empty()).unwrap_or("none"));
         match ruling(Some(&line), Offered::of(question), unseen, shown.covers) {
             Ruling::Answer(answer) => return Ok(AfterKey::Answer(answer)),
