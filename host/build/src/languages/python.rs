@@ -40,8 +40,8 @@ const NO_MODULES_AT_TOP: [&str; 2] = ["plugins", "tests"];
 const KEPT_PROJECTS_MAX: usize = 12;
 /// The folder of packages in a virtual environment. Here it is empty, so that the user's own packages are not used.
 const SITE_PACKAGES: &str = "lib/site-packages";
-/// Parts of a line in [`PACKAGES_FILE`] that refer to a file or a folder, or for which pip inserts a variable. No package
-/// name contains them.
+/// Parts of a line in [`PACKAGES_FILE`] that refer to a file or a folder, or that pip replaces. A package name contains
+/// none of them.
 const NO_NAME: [&str; 7] = ["/", "file:", ".whl", ".zip", ".tar", "\\", "${"];
 
 const REMEDY: &str = "The lines above are the output of Python, which ran the module during the build; `/1` is the \

@@ -115,8 +115,8 @@ pub(crate) fn article(state: &ConsoleState, session: &ConsoleSession, open: &Ope
     }
 }
 
-/// Returns the line of the rule that a reason names, as in `rule 2 (line 18): …`. `None` for a rule of another layer than
-/// the user's, because its file has no links to its lines.
+/// Returns the line of the rule that a reason names, as in `rule 2 (line 18): …`. `None` for a rule of another layer
+/// than the user's, because only the lines of the user's file have links.
 fn rule_line(reason: &str) -> Option<u32> {
     let (_, rest) = reason.strip_prefix("rule ")?.split_once(" (line ")?;
     let (line, rest) = rest.split_once(')')?;

@@ -183,7 +183,7 @@ impl Approvals {
         })?;
         let attendance = match put {
             Put::Down(attendance) => {
-                // The request is committed by now, so a person who is told of it finds it.
+                // The request is committed by now, so a person who gets its notification finds it.
                 self.shared.notifier.notify(&case);
                 attendance
             }

@@ -37,7 +37,7 @@ impl Approvals {
         // If the log cannot be written, the outbox keeps the entries of a dead process.
         readable(self.flush())?;
         if let Some(scan) = &scan {
-            // Before the sweep: it settles expired requests, and a settled one no longer shows that its answer was never
+            // Before the sweep, which settles expired requests. A settled one does not show that its answer was never
             // committed.
             self.undo_announced(&scan.announced())?;
         }
