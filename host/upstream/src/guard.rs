@@ -33,9 +33,9 @@ impl<T> GuardedTransport<T> {
     /// Returns whether the library gets a message of the server.
     fn admit(&self, message: &RxJsonRpcMessage<RoleClient>) -> bool {
         match message {
-            JsonRpcMessage::Response(response) => self.traffic.note_answer(&response.id),
+            JsonRpcMessage::Response(response) => self.traffic.close_request(&response.id),
             JsonRpcMessage::Error(error) => match &error.id {
-                Some(id) => self.traffic.note_answer(id),
+                Some(id) => self.traffic.close_request(id),
                 // The library takes it for the answer to the only request that is open while it connects.
                 None => self.traffic.is_starting(),
             },
@@ -89,11 +89,19 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
         self.traffic.note_sent(&message);
         self.discovery_end = self.traffic.open_discovery().map(|_| Instant::now() + self.discovery_time);
         let is_reply = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Notification(_) | JsonRpcMessage::Error(_) => None,
+        };
         let (sent, traffic) = (self.transport.send(message), Arc::clone(&self.traffic));
         async move {
             let sent = sent.await;
             if is_reply {
                 traffic.note_reply_read();
+            }
+            // The library forgets a request that could not be sent, so it gets neither an answer nor a cancellation.
+            if let (Err(_), Some(id)) = (&sent, &request) {
+                traffic.close_request(id);
             }
             sent
         }
@@ -103,7 +111,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
         loop {
             if let Some(id) = self.overdue_discovery() {
                 // A late answer is dropped from now on. After this error, the library tries the handshake.
-                self.traffic.note_answer(&id);
+                self.traffic.close_request(&id);
                 let unknown = ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "no answer in time", None);
                 return Some(JsonRpcMessage::error(unknown, Some(id)));
             }
@@ -134,5 +142,57 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for GuardedTransport<T> {
 
     async fn close(&mut self) -> Result<(), T::Error> {
         self.transport.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::in_flight::CallInFlight;
+    use crate::requests::RefuseRequests;
+    use rmcp::model::{
+        CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, GetMeta as _, NumberOrString,
+        ProgressToken,
+    };
+    use std::io;
+
+    /// A connection to a server that takes no message.
+    struct RefusingTransport;
+
+    impl Transport<RoleClient> for RefusingTransport {
+        type Error = io::Error;
+
+        fn send(&mut self, _: TxJsonRpcMessage<RoleClient>) -> impl Future<Output = io::Result<()>> + Send + 'static {
+            std::future::ready(Err(io::ErrorKind::ConnectionRefused.into()))
+        }
+
+        async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+            pending().await
+        }
+
+        async fn close(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn call(id: RequestId) -> TxJsonRpcMessage<RoleClient> {
+        let mut request = CallToolRequest::new(CallToolRequestParams::new("run"));
+        request.extensions.insert(CallInFlight::new(Some(Arc::new(RefuseRequests::default()))));
+        let mut request = ClientRequest::CallToolRequest(request);
+        request.get_meta_mut().set_progress_token(ProgressToken(id.clone()));
+        ClientJsonRpcMessage::request(request, id)
+    }
+
+    #[tokio::test]
+    async fn a_request_that_could_not_be_sent_is_not_open() {
+        let traffic = Arc::new(Traffic::new());
+        let mut transport = GuardedTransport::new(RefusingTransport, Arc::clone(&traffic), Duration::ZERO);
+        let id = NumberOrString::Number(1);
+        let sent = transport.send(call(id.clone()));
+        assert!(traffic.expected(&id).is_some() && traffic.call_of(None).is_some());
+        sent.await.unwrap_err();
+        assert!(traffic.expected(&id).is_none() && traffic.call_of(None).is_none());
+        // A request of the server counts for no call that has failed, so it is unasked.
+        assert!((0..50).all(|_| traffic.note_server_request(false, None)));
     }
 }

@@ -103,8 +103,9 @@ impl Traffic {
         self.open.lock_recovered().find(id).map(|(_, request)| request.expected)
     }
 
-    /// Closes the request that an answer is for. Returns whether there was one: a second answer has none.
-    pub(crate) fn note_answer(&self, id: &RequestId) -> bool {
+    /// Closes a request, because it has its answer or will get none. Returns whether it was open: for a second answer, it
+    /// is not.
+    pub(crate) fn close_request(&self, id: &RequestId) -> bool {
         self.open.lock_recovered().close(id)
     }
 
