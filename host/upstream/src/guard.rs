@@ -57,8 +57,13 @@ impl<T> GuardedTransport<T> {
                 self.traffic.note_progress(&progress.params);
                 false
             }
-            ServerNotification::CancelledNotification(_)
-            | ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
+            ServerNotification::CancelledNotification(cancelled) => {
+                if let Some(id) = &cancelled.params.request_id {
+                    self.traffic.close_subscription(id);
+                }
+                true
+            }
+            ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
             _ => false,
         }
     }
@@ -152,8 +157,9 @@ mod tests {
     use crate::requests::RefuseRequests;
     use rmcp::model::{
         CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, GetMeta as _, NumberOrString,
-        ProgressToken,
+        ProgressToken, SubscriptionFilter, SubscriptionsListenRequest, SubscriptionsListenRequestParams,
     };
+    use serde_json::json;
     use std::io;
 
     /// A connection to a server that takes no message.
@@ -194,5 +200,22 @@ mod tests {
         assert!(traffic.expected(&id).is_none() && traffic.call_of(None).is_none());
         // A request of the server counts for no call that has failed, so it is unasked.
         assert!((0..50).all(|_| traffic.note_server_request(false, None)));
+    }
+
+    #[test]
+    fn a_server_that_cancels_a_subscription_closes_it_but_no_call() {
+        let traffic = Arc::new(Traffic::new());
+        let transport = GuardedTransport::new(RefusingTransport, Arc::clone(&traffic), Duration::ZERO);
+        let (of_call, of_subscription) = (NumberOrString::Number(1), NumberOrString::Number(2));
+        let params = SubscriptionsListenRequestParams::new(SubscriptionFilter::default());
+        let listen = ClientRequest::SubscriptionsListenRequest(SubscriptionsListenRequest::new(params));
+        traffic.note_sent(&call(of_call.clone()));
+        traffic.note_sent(&ClientJsonRpcMessage::request(listen, of_subscription.clone()));
+        for id in [1, 2] {
+            let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}});
+            assert!(transport.admit(&serde_json::from_value(cancelled).unwrap()));
+        }
+        assert!(traffic.expected(&of_call).is_some());
+        assert!(traffic.expected(&of_subscription).is_none());
     }
 }

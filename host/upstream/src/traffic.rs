@@ -109,6 +109,15 @@ impl Traffic {
         self.open.lock_recovered().close(id)
     }
 
+    /// Closes a subscription that the server has cancelled. It gets no answer.
+    pub(crate) fn close_subscription(&self, id: &RequestId) {
+        let mut open = self.open.lock_recovered();
+        // A server can cancel no other request of the host. In the handshake era, the id is one of its own requests.
+        if open.find(id).is_some_and(|(_, request)| request.expected == ExpectedAnswer::Subscription) {
+            open.close(id);
+        }
+    }
+
     /// Returns the open request for discovery.
     pub(crate) fn open_discovery(&self) -> Option<RequestId> {
         self.open_with(ExpectedAnswer::Discovery)
