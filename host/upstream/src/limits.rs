@@ -10,7 +10,8 @@ pub struct ServerLimits {
     /// Maximum JSON values in a message. Each takes far more memory than its text. An answer with more fails its
     /// request.
     pub message_values: usize,
-    /// Maximum bytes of lines that are no messages, such as a banner, between two messages. More end the connection.
+    /// Maximum bytes of lines or events that are no messages, such as a banner, between two messages. More end the
+    /// connection. Notifications that the host has no use for are messages. They are dropped one by one, and not counted.
     pub noise_bytes: usize,
     /// Maximum pages of a list of tools.
     pub pages: usize,

@@ -1,5 +1,6 @@
 """A server over HTTP that misbehaves in one way, which the first argument names. It prints its port."""
 
+import itertools
 import json
 import sys
 import time
@@ -112,6 +113,14 @@ class Handler(BaseHTTPRequestHandler):
         if MODE == "noise-events":
             while True:
                 self.wfile.write(b"data: still here\n\n" * 1000)
+        if MODE in ("log-flood", "endless-logs"):
+            for number in itertools.count():
+                self.event({"method": "notifications/message", "params": {"level": "info", "data": "d" * 1_000}})
+                if MODE == "log-flood" and number == 1_000:
+                    break
+        if MODE == "late-answers":
+            for number in range(1_000):
+                self.event({"id": 1_000_000 + number, "result": {"content": [{"type": "text", "text": "d" * 1_000}]}})
         if MODE == "malformed-event":
             self.event({"id": request["id"], "result": {"content": 5}})
             time.sleep(600)

@@ -107,6 +107,16 @@ async fn events_that_are_no_messages_end_the_connection() {
 }
 
 #[tokio::test]
+async fn messages_without_a_use_are_no_noise() {
+    for mode in ["log-flood", "late-answers"] {
+        let (client, _server) = hostile(mode).await;
+        let before = memory();
+        assert_eq!(text(run(&client).await), "done", "{mode}");
+        assert!(peak_memory() < before + MEMORY_MARGIN, "{mode}");
+    }
+}
+
+#[tokio::test]
 async fn a_malformed_answer_in_an_event_fails_the_call_at_once() {
     let (client, _server) = hostile("malformed-event").await;
     let answer = run(&client).await;
@@ -115,7 +125,7 @@ async fn a_malformed_answer_in_an_event_fails_the_call_at_once() {
 
 #[tokio::test]
 async fn a_call_without_an_answer_ends_at_its_deadline() {
-    for mode in ["never-answers", "comments"] {
+    for mode in ["never-answers", "comments", "endless-logs"] {
         let (client, _server) = hostile(mode).await;
         let begun = Instant::now();
         let answer = client.call("run", Map::new(), within(Duration::from_millis(500))).await;

@@ -115,10 +115,11 @@ impl ExchangeClient {
                     self.traffic.close(CloseReason::MessageTooLong { max: self.limits.message_bytes });
                     return Err(HttpError::ResponseBodyTooLarge { max_size: self.limits.message_bytes });
                 };
-                match self.check(&body) {
-                    Ok(Some(message)) => Ok(StreamableHttpPostResponse::Json(message, session)),
-                    Ok(None) => Err(HttpError::UnexpectedServerResponse("the body is no answer to the request".into())),
-                    Err(error) => Err(HttpError::Client(error)),
+                match self.check(&body).map_err(HttpError::Client)? {
+                    DecodedLine::Message(message) => Ok(StreamableHttpPostResponse::Json(*message, session)),
+                    DecodedLine::Unused | DecodedLine::Noise => {
+                        Err(HttpError::UnexpectedServerResponse("the body is no answer to the request".into()))
+                    }
                 }
             }
             other => Err(HttpError::UnexpectedContentType(other.map(str::to_owned))),
@@ -162,18 +163,18 @@ impl ExchangeClient {
         }
     }
 
-    /// Checks a message of the server before the library reads it. `None` if the host has no use for it.
-    fn check(&self, message: &[u8]) -> Result<Option<ServerJsonRpcMessage>, ExchangeError> {
+    /// Checks a message of the server before the library reads it.
+    fn check(&self, message: &[u8]) -> Result<DecodedLine, ExchangeError> {
         let decoded = decode(message, self.limits.message_values, |id| self.traffic.expected(id));
-        let DecodedLine::Message(message) = decoded else { return Ok(None) };
-        if let JsonRpcMessage::Response(response) = &*message
+        if let DecodedLine::Message(message) = &decoded
+            && let JsonRpcMessage::Response(response) = &**message
             && let ServerResult::ListToolsResult(list) = &response.result
             && !self.seen.lock_recovered().note(&list.tools, self.seen_bytes_max())
         {
             self.traffic.close(CloseReason::TooManyTools { max: self.seen_bytes_max() });
             return Err(ExchangeError::new("the server lists too many tools"));
         }
-        Ok(Some(*message))
+        Ok(decoded)
     }
 
     /// Returns how many bytes of schemas the library may remember. A server may change its tools a few times.
@@ -185,15 +186,19 @@ impl ExchangeClient {
     fn events(&self, body: HttpBody) -> EventBox {
         let (client, mut noise_bytes) = (self.clone(), 0);
         let check = move |data: String| match client.check(data.as_bytes())? {
-            // The library would skip a malformed answer, and its request would wait.
-            Some(JsonRpcMessage::Error(error)) if error.error.code == MALFORMED_ANSWER => {
-                serde_json::to_string(&ServerJsonRpcMessage::Error(error)).map(Some).map_err(ExchangeError::new)
-            }
-            Some(_) => {
+            DecodedLine::Message(message) => {
                 noise_bytes = 0;
-                Ok(Some(data))
+                match *message {
+                    // The library would skip a malformed answer, and its request would wait.
+                    JsonRpcMessage::Error(error) if error.error.code == MALFORMED_ANSWER => {
+                        serde_json::to_string(&ServerJsonRpcMessage::Error(error)).map(Some).map_err(ExchangeError::new)
+                    }
+                    _ => Ok(Some(data)),
+                }
             }
-            None => {
+            // As over pipes: it is dropped before the next one is read, so any number takes no memory.
+            DecodedLine::Unused => Ok(None),
+            DecodedLine::Noise => {
                 noise_bytes += data.len();
                 if noise_bytes > client.limits.noise_bytes {
                     client.traffic.close(CloseReason::Noise { max: client.limits.noise_bytes });

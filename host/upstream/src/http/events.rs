@@ -7,12 +7,10 @@ use futures_core::Stream;
 use rmcp::transport::streamable_http_client::SseError;
 use sse_stream::Sse;
 use std::collections::VecDeque;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll};
-
-/// Maximum parts of a body that are read in one turn, so that other tasks get theirs.
-const PARTS_PER_TURN: usize = 32;
+use std::task::{Context, Poll, ready};
+use tokio::task::consume_budget;
 
 /// The waits that a server can demand before the stream is opened again, in milliseconds.
 const RETRY_MILLISECONDS: (u64, u64) = (1000, 60_000);
@@ -61,7 +59,9 @@ impl Stream for EventStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let stream = self.get_mut();
-        for _ in 0..PARTS_PER_TURN {
+        loop {
+            // The library skips an event without data at once, so its task would never give up its turn to another one.
+            ready!(pin!(consume_budget()).poll(context));
             if let Some(mut event) = stream.events.pop_front() {
                 match event.data.take().map(&mut stream.check).transpose() {
                     Ok(data) => event.data = data.flatten(),
@@ -84,9 +84,6 @@ impl Stream for EventStream {
                 }
             }
         }
-        // The body did not register a wake-up, because it had more to read.
-        context.waker().wake_by_ref();
-        Poll::Pending
     }
 }
 
@@ -160,6 +157,8 @@ impl EventParser {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
+    use std::future::poll_fn;
 
     fn events(parts: &[&str], bytes_max: usize) -> Option<Vec<Sse>> {
         let (mut parser, mut events) = (EventParser::new(bytes_max), VecDeque::new());
@@ -187,5 +186,30 @@ mod tests {
         assert!(events(&[&"x".repeat(101)], 100).is_none());
         assert!(events(&[&"data: 0123456789\n".repeat(11)], 100).is_none());
         assert_eq!(events(&[&"data: 0123456789\n\n".repeat(11)], 100).unwrap().len(), 11);
+    }
+    /// A body that always has more to read, until other tasks have had no turn for too long.
+    struct EndlessBody {
+        parts_left: usize,
+    }
+
+    impl Stream for EndlessBody {
+        type Item = Result<Bytes, ExchangeError>;
+
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            self.parts_left -= 1;
+            Poll::Ready((self.parts_left > 0).then(|| Ok(Bytes::from_static(b"data: unused\n\n"))))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_unused_events_leaves_other_tasks_their_turn() {
+        let body = Box::pin(EndlessBody { parts_left: 100_000 });
+        let mut stream = EventStream::new(body, 100, Box::new(|_| Ok(None)), Arc::new(Traffic::new()));
+        let flood = async { while poll_fn(|context| Pin::new(&mut stream).poll_next(context)).await.is_some() {} };
+        tokio::select! {
+            biased;
+            () = flood => panic!("no other task had a turn"),
+            () = tokio::task::yield_now() => {}
+        }
     }
 }
