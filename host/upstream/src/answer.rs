@@ -16,19 +16,15 @@ pub(crate) fn convert(
     has_output_schema: bool,
     bytes_max: usize,
 ) -> Result<Answer, ServerError> {
+    if result.is_error == Some(true) {
+        return failure(result.content, bytes_max);
+    }
     // The specification has servers repeat structured content as text. A tool without a schema returns the text.
     let structured = match &result.structured_content {
         Some(value) if has_output_schema || result.content.is_empty() => Some(value.to_string()),
         _ => None,
     };
-    // Measured before Base64 is decoded, so that a result over the limit takes no more memory.
-    let bytes = structured.as_ref().map_or_else(|| result.content.iter().map(bytes_of).sum(), String::len);
-    if bytes > bytes_max {
-        return Err(ServerError::ResultTooLarge { bytes, max: bytes_max });
-    }
-    if result.is_error == Some(true) {
-        return Ok(Err(Failure::Failed(failure_text(result.content)?)));
-    }
+    check_size(structured.as_ref().map_or_else(|| bytes_of_all(&result.content), String::len), bytes_max)?;
     let output = match structured {
         Some(json) => Output::Json(json),
         None => output(result.content)?,
@@ -64,11 +60,18 @@ pub(crate) fn prompt(messages: Vec<PromptMessage>, bytes_max: usize) -> Result<A
 }
 
 fn blocks_as_answer(blocks: Vec<ContentBlock>, bytes_max: usize) -> Result<Answer, ServerError> {
-    let bytes = blocks.iter().map(bytes_of).sum();
-    if bytes > bytes_max {
-        return Err(ServerError::ResultTooLarge { bytes, max: bytes_max });
-    }
+    check_size(bytes_of_all(&blocks), bytes_max)?;
     Ok(Ok(Success { title: None, output: output(blocks)?, metadata: None }))
+}
+
+fn check_size(bytes: usize, bytes_max: usize) -> Result<(), ServerError> {
+    if bytes > bytes_max { Err(ServerError::ResultTooLarge { bytes, max: bytes_max }) } else { Ok(()) }
+}
+
+/// Returns how many bytes the blocks have after they are converted. It is called before Base64 is decoded, so that a
+/// result over the limit takes no more memory.
+fn bytes_of_all(blocks: &[ContentBlock]) -> usize {
+    blocks.iter().map(bytes_of).sum()
 }
 
 /// Returns how many bytes a block has after it is converted, or a few more.
@@ -78,8 +81,12 @@ fn bytes_of(block: &ContentBlock) -> usize {
         ContentBlock::Image(image) => image.data.len() / 4 * 3 + image.mime_type.len(),
         ContentBlock::Audio(audio) => audio.data.len() / 4 * 3 + audio.mime_type.len(),
         ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { uri, text, .. } => uri.len() + text.len(),
-            ResourceContents::BlobResourceContents { uri, blob, .. } => uri.len() + blob.len() / 4 * 3,
+            ResourceContents::TextResourceContents { uri, mime_type, text, .. } => {
+                uri.len() + mime_type.as_ref().map_or(0, String::len) + text.len()
+            }
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                uri.len() + mime_type.as_ref().map_or(0, String::len) + blob.len() / 4 * 3
+            }
             _ => 0,
         },
         ContentBlock::ResourceLink(link) => link_text(link).len(),
@@ -97,6 +104,15 @@ fn output(content: Vec<ContentBlock>) -> Result<Output, ServerError> {
             Output::Parts(parts)
         }
     })
+}
+
+/// Converts the content of a failed call. Structured content has no place in it.
+fn failure(content: Vec<ContentBlock>, bytes_max: usize) -> Result<Answer, ServerError> {
+    check_size(bytes_of_all(&content), bytes_max)?;
+    let text = failure_text(content)?;
+    // The descriptions of images and files can be longer than what they stand for.
+    check_size(text.len(), bytes_max)?;
+    Ok(Err(Failure::Failed(text)))
 }
 
 /// Joins the texts of a failed call.
@@ -186,6 +202,36 @@ fn malformed(problem: &str) -> ServerError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
+
+    /// The limit of a result in these tests, in bytes.
+    const BYTES_MAX: usize = 1000;
+
+    /// Converts the result of a call of a tool with an output schema.
+    fn converted(result: Value) -> Result<Answer, ServerError> {
+        convert(serde_json::from_value(result).unwrap(), true, BYTES_MAX)
+    }
+
+    #[test]
+    fn the_text_of_a_failure_has_the_limit_of_a_result() {
+        let failed = |content: Value| json!({"isError": true, "structuredContent": {"a": 1}, "content": content});
+        let within = converted(failed(json!([{"type": "text", "text": "x".repeat(BYTES_MAX)}])));
+        assert!(matches!(&within, Ok(Err(Failure::Failed(text))) if text.len() == BYTES_MAX), "{within:?}");
+        let image = json!({"type": "image", "data": "", "mimeType": "image/png"});
+        for content in [json!([{"type": "text", "text": "x".repeat(BYTES_MAX + 1)}]), vec![image; 100].into()] {
+            let over = converted(failed(content));
+            assert!(matches!(over, Err(ServerError::ResultTooLarge { max: BYTES_MAX, .. })), "{over:?}");
+        }
+    }
+
+    #[test]
+    fn the_media_type_of_a_file_counts_for_its_size() {
+        for data in ["text", "blob"] {
+            let resource = json!({"uri": "file:///a", "mimeType": "x".repeat(BYTES_MAX + 1), data: "AAAA"});
+            let over = converted(json!({"content": [{"type": "resource", "resource": resource}]}));
+            assert!(matches!(over, Err(ServerError::ResultTooLarge { .. })), "{data}: {over:?}");
+        }
+    }
 
     #[test]
     fn the_name_of_a_file_is_the_last_part_of_its_address_if_it_is_plain() {
