@@ -15,7 +15,7 @@ use rmcp::service::RxJsonRpcMessage;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-/// The code of the error that stands for a malformed answer. No server sends it.
+/// The code of the error that stands for a malformed answer. No specification gives it a meaning.
 pub(crate) const MALFORMED_ANSWER: ErrorCode = ErrorCode(-31_999);
 
 /// Maximum length of the description of a problem, in bytes. It can quote the server.

@@ -149,4 +149,9 @@ impl ServerError {
     pub(crate) fn refused(code: i32, message: &str) -> Self {
         Self::Refused { code, message: text::cut(message, MESSAGE_BYTES_MAX).to_owned() }
     }
+
+    /// Returns the error for a malformed answer. The problem can quote the server.
+    pub(crate) fn malformed(problem: &str) -> Self {
+        Self::Malformed { problem: text::cut(problem, MESSAGE_BYTES_MAX).to_owned() }
+    }
 }

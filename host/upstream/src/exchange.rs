@@ -67,9 +67,8 @@ fn closed(traffic: &Traffic) -> ServerError {
 
 fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
     match error {
-        ServiceError::McpError(error) if error.code == MALFORMED_ANSWER => {
-            ServerError::Malformed { problem: error.message.into_owned() }
-        }
+        // A hostile server can send this code too.
+        ServiceError::McpError(error) if error.code == MALFORMED_ANSWER => ServerError::malformed(&error.message),
         ServiceError::McpError(error) => ServerError::refused(error.code.0, &error.message),
         // After the end of the connection, its reason says more than the failed write.
         ServiceError::TransportSend(error) if traffic.close_reason().is_none() => match http::failure(&error) {
@@ -80,6 +79,6 @@ fn convert(error: ServiceError, traffic: &Traffic) -> ServerError {
         },
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => closed(traffic),
         ServiceError::Cancelled { .. } => ServerError::Cancelled,
-        other => ServerError::Malformed { problem: other.to_string() },
+        other => ServerError::malformed(&other.to_string()),
     }
 }

@@ -102,7 +102,7 @@ impl CallContext<'_> {
 }
 
 fn completed(result: JsonObject) -> Result<CallToolResult, ServerError> {
-    serde_json::from_value(Value::Object(result)).map_err(|error| ServerError::Malformed { problem: error.to_string() })
+    serde_json::from_value(Value::Object(result)).map_err(|error| ServerError::malformed(&error.to_string()))
 }
 
 /// Converts the JSON-RPC error that a task ended with.
@@ -110,4 +110,16 @@ fn failed(error: &JsonObject) -> ServerError {
     let code = error.get("code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
     let message = error.get("message").and_then(Value::as_str).unwrap_or("the task failed");
     ServerError::refused(code.unwrap_or(0), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_problem_of_a_malformed_result_is_cut() {
+        let result = [("content".to_owned(), "x".repeat(100_000).into())].into_iter().collect();
+        let answer = completed(result);
+        assert!(matches!(&answer, Err(ServerError::Malformed { problem }) if problem.len() == 4096), "{answer:?}");
+    }
 }

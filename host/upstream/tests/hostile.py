@@ -116,6 +116,7 @@ def call(request: dict) -> None:
         "malformed-result": lambda: answer(request, {"content": 5}),
         "unknown-block": lambda: answer(request, {"content": [{"type": "hologram"}]}),
         "wrong-kind": lambda: answer(request, {"tools": []}),
+        "malformed-code": lambda: send({"id": request["id"], "error": {"code": -31999, "message": "m" * 100_000}}),
         "malformed-error": lambda: send({"id": request["id"], "error": "no"}),
         "bad-base64": lambda: answer(
             request, {"content": [{"type": "image", "data": "%%%", "mimeType": "image/png"}]}

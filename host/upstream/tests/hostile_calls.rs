@@ -118,6 +118,15 @@ async fn an_error_of_the_protocol_is_reported_and_cut() {
 }
 
 #[tokio::test]
+async fn the_error_of_the_host_for_a_malformed_answer_is_cut_if_a_server_sends_it() {
+    let (client, _server) = hostile("malformed-code").await;
+    match run(&client).await {
+        Err(ServerError::Malformed { problem }) => assert_eq!(problem.len(), 4096),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
 async fn a_call_waits_for_its_task_and_replies_to_it() {
     let user = Arc::new(AskedUser::default());
     let mut server = ServerProcess::hostile("task");
