@@ -170,6 +170,8 @@ def call(request: dict) -> None:
             send({"id": "p", "method": "ping"})
     if MODE == "stops-reading":
         time.sleep(600)
+    if MODE == "ends-subscription":
+        return answer(request, {**MODERN, **text(f"{SUBSCRIPTIONS} subscriptions")})
     if MODE == "noise-between":
         write(b"debug: about to answer\n" * 100)
     answer(request, text("done"))
@@ -198,6 +200,20 @@ def get_task(request: dict) -> None:
     answer(request, {**MODERN, **task("completed", result=text(f"{reply} after {ASKED}"))})
 
 
+SUBSCRIPTIONS = 0
+
+
+def subscribe(request: dict) -> None:
+    """Ends the first subscription at once, and keeps the others."""
+    global SUBSCRIPTIONS
+    SUBSCRIPTIONS += 1
+    meta = {"io.modelcontextprotocol/subscriptionId": request["id"]}
+    accepted = request["params"]["notifications"]
+    notify("notifications/subscriptions/acknowledged", {"notifications": accepted, "_meta": meta})
+    if SUBSCRIPTIONS == 1:
+        answer(request, {"resultType": "complete", "_meta": meta})
+
+
 SAMPLING = {"messages": [{"role": "user", "content": {"type": "text", "text": "go on"}}], "maxTokens": 10}
 
 
@@ -214,7 +230,7 @@ def serve(request: dict) -> None:
             return PENDING.append(request)
         if MODE == "exits-at-discovery":
             sys.exit(1)
-        if MODE in ("input-loop", "samples-in-answer", "silent-subscription"):
+        if MODE in ("input-loop", "samples-in-answer", "silent-subscription", "ends-subscription"):
             versions = ["2026-07-28"]
             capabilities = {"tools": {"listChanged": True}}
             return answer(request, {"supportedVersions": versions, "capabilities": capabilities, **MODERN})
@@ -228,6 +244,8 @@ def serve(request: dict) -> None:
             sample("u0")
     elif method == "notifications/cancelled":
         note("cancelled")
+    elif method == "subscriptions/listen" and MODE == "ends-subscription":
+        subscribe(request)
     elif method == "tools/list":
         list_tools(request)
     elif method == "tools/call":

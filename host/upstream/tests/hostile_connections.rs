@@ -120,3 +120,12 @@ async fn requests_outside_of_calls_have_a_limit() {
     assert!(matches!(reason, CloseReason::UnaskedRequests { max: 100 }), "{reason:?}");
     assert!(matches!(run(&client).await, Err(ServerError::Closed(_))));
 }
+
+#[tokio::test]
+async fn changes_between_two_subscriptions_are_reported_after_the_second() {
+    let (client, _server) = hostile("ends-subscription").await;
+    let mut changes = client.changed();
+    tokio::time::timeout(Duration::from_secs(20), changes.changed()).await.unwrap().unwrap();
+    assert_eq!(text(run(&client).await), "2 subscriptions");
+    assert_eq!(*changes.borrow(), 1);
+}
