@@ -23,7 +23,8 @@ use tokio::sync::watch;
 use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
-/// Maximum rounds of a call whose server needs input before it answers.
+/// Maximum rounds of input that a server can ask for before it answers a call. A tool that asks its user two or three
+/// times is usual.
 const INPUT_ROUNDS_MAX: usize = 10;
 
 /// Gets the reports about a running call. A slow listener only gets the newest.
@@ -93,16 +94,21 @@ impl CallContext<'_> {
         mut params: CallToolRequestParams,
         in_flight: &CallInFlight,
     ) -> Result<ServerResult, ServerError> {
-        for _ in 0..INPUT_ROUNDS_MAX {
+        let mut rounds = 0;
+        loop {
             let mut request = CallToolRequest::new(params.clone());
             request.extensions.insert(in_flight.clone());
             let request = ClientRequest::CallToolRequest(request);
             let result = OpenExchange::begin(self.peer, self.traffic, request).await?.answer().await?;
             let ServerResult::InputRequiredResult(required) = result else { return Ok(result) };
+            // Before a user is asked for input that no request would carry.
+            if rounds == INPUT_ROUNDS_MAX {
+                return Err(ServerError::TooManyRounds { max: INPUT_ROUNDS_MAX });
+            }
+            rounds += 1;
             params.request_state = required.request_state.clone();
             params.input_responses = Some(self.input(required.input_requests.unwrap_or_default(), in_flight).await?);
         }
-        Err(ServerError::TooManyRequests { max: INPUT_ROUNDS_MAX })
     }
 
     /// Gets the input that a server asks for in place of an answer.

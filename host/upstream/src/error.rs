@@ -134,6 +134,14 @@ pub enum ServerError {
         /// The limit.
         max: usize,
     },
+    /// The server asked for input in place of an answer too often.
+    #[error(
+        "the server asked for input in more than {max} rounds and did not answer the call: it misbehaves, so do not retry"
+    )]
+    TooManyRounds {
+        /// The limit.
+        max: usize,
+    },
     /// The server needs an answer that it does not get.
     #[error(
         "the tool needs {what}, which the host does not offer to this server: call it without, or change the policy"

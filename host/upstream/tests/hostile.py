@@ -160,7 +160,9 @@ def call(request: dict) -> None:
         send({"id": "e", "method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
         PENDING.append(request)
         return
-    if MODE == "input-loop":
+    if MODE == "ten-rounds" and CALLS > 10:
+        return answer(request, {**MODERN, **text("done")})
+    if MODE in ("input-loop", "ten-rounds"):
         schema = {"type": "object", "properties": {}}
         return ask_in_answer(request, "elicitation/create", {"message": "Sure?", "requestedSchema": schema})
     if MODE == "samples-in-answer":
@@ -230,7 +232,7 @@ def serve(request: dict) -> None:
             return PENDING.append(request)
         if MODE == "exits-at-discovery":
             sys.exit(1)
-        if MODE in ("input-loop", "samples-in-answer", "silent-subscription", "ends-subscription"):
+        if MODE in ("input-loop", "ten-rounds", "samples-in-answer", "silent-subscription", "ends-subscription"):
             versions = ["2026-07-28"]
             capabilities = {"tools": {"listChanged": True}}
             return answer(request, {"supportedVersions": versions, "capabilities": capabilities, **MODERN})

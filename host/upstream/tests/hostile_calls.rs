@@ -193,9 +193,23 @@ async fn a_loop_of_sampling_ends_the_call() {
 
 #[tokio::test]
 async fn a_loop_of_questions_in_answers_ends_the_call() {
-    let (client, _server) = hostile("input-loop").await;
-    let answer = run(&client).await;
-    assert!(matches!(answer, Err(ServerError::TooManyRequests { max: 10 })), "{answer:?}");
+    let user = Arc::new(AskedUser::default());
+    let mut server = ServerProcess::hostile("input-loop");
+    let client = server.connect_for(limits(), Arc::clone(&user) as Arc<dyn ServerRequests>).await.unwrap();
+    let error = run(&client).await.unwrap_err();
+    assert!(matches!(error, ServerError::TooManyRounds { max: 10 }), "{error:?}");
+    assert!(error.to_string().contains("more than 10 rounds"), "{error}");
+    // The user is not asked for an answer that would not be sent.
+    assert_eq!(user.requests.lock().unwrap().len(), 10);
+}
+
+#[tokio::test]
+async fn as_many_rounds_of_input_as_the_limit_get_an_answer() {
+    let user = Arc::new(AskedUser::default());
+    let mut server = ServerProcess::hostile("ten-rounds");
+    let client = server.connect_for(limits(), Arc::clone(&user) as Arc<dyn ServerRequests>).await.unwrap();
+    assert_eq!(text(run(&client).await), "done");
+    assert_eq!(user.requests.lock().unwrap().len(), 10);
 }
 
 #[tokio::test]
