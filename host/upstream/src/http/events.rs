@@ -48,8 +48,10 @@ impl EventStream {
         Self { body, parser, check, events: VecDeque::new(), has_ended: false, traffic }
     }
 
+    /// Ends the stream with an error. What was read already, but not checked, is dropped.
     fn fail(&mut self, error: ExchangeError) -> Poll<Option<Result<Sse, SseError>>> {
         self.has_ended = true;
+        self.events.clear();
         Poll::Ready(Some(Err(SseError::Body(Box::new(error)))))
     }
 }
@@ -187,6 +189,18 @@ mod tests {
         assert!(events(&[&"data: 0123456789\n".repeat(11)], 100).is_none());
         assert_eq!(events(&[&"data: 0123456789\n\n".repeat(11)], 100).unwrap().len(), 11);
     }
+
+    /// A body with one part.
+    struct EventBody(Option<Bytes>);
+
+    impl Stream for EventBody {
+        type Item = Result<Bytes, ExchangeError>;
+
+        fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+            Poll::Ready(self.0.take().map(Ok))
+        }
+    }
+
     /// A body that always has more to read, until other tasks have had no turn for too long.
     struct EndlessBody {
         parts_left: usize,
@@ -210,6 +224,19 @@ mod tests {
             biased;
             () = flood => panic!("no other task had a turn"),
             () = tokio::task::yield_now() => {}
+        }
+    }
+
+    #[tokio::test]
+    async fn no_event_follows_an_error() {
+        // The first part fails the check, and the second one has an event that is too long after a whole one.
+        for part in ["data: bad\n\ndata: next\n\n".to_owned(), format!("data: next\n\ndata: {}", "x".repeat(100))] {
+            let body = Box::pin(EventBody(Some(part.into())));
+            let check = |data: String| if data == "bad" { Err(ExchangeError::new("bad")) } else { Ok(Some(data)) };
+            let mut stream = EventStream::new(body, 100, Box::new(check), Arc::new(Traffic::new()));
+            let mut next = async || poll_fn(|context| Pin::new(&mut stream).poll_next(context)).await;
+            assert!(matches!(next().await, Some(Err(_))));
+            assert!(next().await.is_none());
         }
     }
 }
