@@ -9,6 +9,7 @@ mod hostile_connections;
 mod hostile_http;
 mod hostile_lists;
 mod http_servers;
+mod logins;
 mod modern_server;
 mod python_servers;
 mod real_servers;

@@ -1,5 +1,6 @@
 //! A login: from the address of a server to its token.
 
+use super::endpoints::{check_endpoint, endpoints};
 use super::error::{LoginError, problem};
 use super::exchange::LoginExchange;
 use super::server_token::ServerToken;
@@ -76,7 +77,7 @@ impl LoginOffer {
             return Err(LoginError::NotOffered);
         }
         let metadata = found.metadata;
-        check_endpoints(&settings.address, &metadata)?;
+        endpoints(&metadata).try_for_each(|endpoint| check_endpoint(&settings.address, endpoint))?;
         manager.set_metadata(metadata.clone());
         let scopes = match settings.scopes.is_empty() {
             true => {
@@ -103,12 +104,11 @@ impl LoginOffer {
         &self.scopes
     }
 
-    /// Returns the other origins that take part: the page of the login, and the source of tokens. Untrusted text.
+    /// Returns the other origins that take part: those of the page of the login, and of what gives tokens or revokes them.
+    /// Untrusted text.
     pub fn origins(&self) -> Vec<String> {
         let issuer = origin_of(&self.issuer);
-        let endpoints = [&self.metadata.authorization_endpoint, &self.metadata.token_endpoint];
-        let mut origins: Vec<String> = endpoints.map(|url| origin_of(url)).into_iter().collect();
-        origins.extend(self.metadata.registration_endpoint.as_deref().map(origin_of));
+        let mut origins: Vec<String> = endpoints(&self.metadata).map(origin_of).collect();
         origins.retain(|origin| *origin != issuer);
         origins.sort();
         origins.dedup();
@@ -218,18 +218,6 @@ async fn challenge_of(client: &LoginExchange, address: &str) -> Option<String> {
     let answer = client.send(request.ok()?).await.ok()?;
     let challenge = answer.headers().get(WWW_AUTHENTICATE).filter(|_| answer.status() == StatusCode::UNAUTHORIZED)?;
     challenge.to_str().ok().map(str::to_owned)
-}
-
-/// Checks that no endpoint is unencrypted, unless the server itself is.
-fn check_endpoints(address: &str, metadata: &AuthorizationMetadata) -> Result<(), LoginError> {
-    let is_plain = |url: &str| Url::parse(url).is_ok_and(|url| url.scheme() == "http");
-    let is_web = |url: &str| Url::parse(url).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    let endpoints = [&metadata.authorization_endpoint, &metadata.token_endpoint];
-    let mut endpoints = endpoints.into_iter().chain(&metadata.registration_endpoint);
-    match endpoints.find(|url| !is_web(url) || (is_plain(url) && !is_plain(address))) {
-        Some(endpoint) => Err(LoginError::unencrypted(endpoint)),
-        None => Ok(()),
-    }
 }
 
 /// Returns the origin of a URL, or the text if it is none.

@@ -4,6 +4,7 @@
 //! issuer, the resource, the state and PKCE. This module limits what a server can make the host hold, remembers where a
 //! token came from, and uses it only there. It must not know where a login is kept, or how a request is sent.
 
+mod endpoints;
 mod error;
 mod exchange;
 mod login;

@@ -1,5 +1,6 @@
 //! Renews a token and revokes it, at the authorization server that has issued it.
 
+use super::endpoints::{check_endpoint, revocation_endpoint};
 use super::error::{LoginError, problem};
 use super::exchange::LoginExchange;
 use super::server_token::ServerToken;
@@ -8,9 +9,6 @@ use oauth2::TokenResponse as _;
 use rmcp::transport::auth::{AuthorizationManager, CredentialStore, InMemoryCredentialStore, OAuthClientConfig};
 use std::sync::Arc;
 use url::form_urlencoded::Serializer;
-
-/// The name of the revocation endpoint in the description of an authorization server (RFC 8414 section 2).
-const REVOCATION_ENDPOINT: &str = "revocation_endpoint";
 
 impl ServerToken {
     /// Fetches a new access token. `client_secret` is that of a client that the operator has registered. An
@@ -43,14 +41,16 @@ impl ServerToken {
     /// revocation.
     ///
     /// # Errors
-    /// The authorization server does not answer, or refuses.
+    /// The authorization server does not answer, or refuses, or its endpoint is unencrypted.
     pub async fn revoke(
         &self,
         exchange: Arc<dyn HttpExchange>,
         client_secret: Option<&str>,
     ) -> Result<bool, LoginError> {
-        let endpoint = self.metadata.additional_fields.get(REVOCATION_ENDPOINT).and_then(|value| value.as_str());
+        let endpoint = revocation_endpoint(&self.metadata);
         let (Some(endpoint), Some(response)) = (endpoint, self.response()) else { return Ok(false) };
+        // A login of an earlier version did not check it.
+        check_endpoint(&self.address, endpoint)?;
         // The refresh token first, because its end should also end the access tokens (RFC 7009 section 2.1).
         let (token, kind) = match response.refresh_token() {
             Some(token) => (token.secret(), "refresh_token"),
