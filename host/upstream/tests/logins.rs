@@ -135,3 +135,18 @@ async fn a_kept_token_is_not_sent_to_an_unencrypted_revocation_endpoint() {
     assert!(matches!(&refused, Err(LoginError::Discovery(_))), "{refused:?}");
     assert!(office.seen.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn only_an_answer_with_the_state_of_the_login_can_end_it() {
+    let office = AuthorizationOffice::new("https://login.example/revoke");
+    let begin = async || office.discover().await.unwrap().begin().await.unwrap();
+    for foreign in ["error=access_denied", "error=access_denied&state=other", "code=c&state=other", "code=c"] {
+        let ended = begin().await.finish(&format!("{REDIRECT}?{foreign}")).await;
+        assert!(matches!(&ended, Err(LoginError::Foreign(_))), "{foreign}: {ended:?}");
+    }
+    assert!(office.requests_to("https://login.example/token").is_empty());
+    let login = begin().await;
+    let refusal = format!("{REDIRECT}?error=access_denied&error_description=no&state={}", state(&login));
+    let ended = login.finish(&refusal).await;
+    assert!(matches!(&ended, Err(LoginError::Refused(why)) if why == "access_denied: no"), "{ended:?}");
+}

@@ -167,6 +167,10 @@ impl LoginUnderWay {
     /// The user refused, the address does not belong to this login, or there is no token.
     pub async fn finish(self, returned: &str) -> Result<ServerToken, LoginError> {
         let returned_to = Url::parse(returned).map_err(|error| LoginError::Foreign(problem(&error)))?;
+        // Before anything else, because any page of a browser can send other addresses, also with a refusal.
+        if !self.is_answered_by(returned) {
+            return Err(LoginError::Foreign("its state is of another login".to_owned()));
+        }
         let parameter = |name: &str| returned_to.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value);
         // A redirect with a refusal has no code. So this error counts only if the redirect names no refusal.
         let callback = AuthorizationCallback::from_redirect_url(returned);
