@@ -21,7 +21,8 @@ pub struct PackageDifference {
     pub removed: Vec<DependencyVersions>,
     /// Dependencies in other versions.
     pub changed: Vec<VersionChange>,
-    /// Dependencies in the same versions, but with another content. A registry never does that by itself.
+    /// Dependencies with versions that have another content now, and those versions. A registry never does that by
+    /// itself. If other versions of the dependency came or went, it is in `changed` too.
     pub republished: Vec<DependencyVersions>,
 }
 
@@ -61,6 +62,13 @@ fn by_name(dependencies: &[Dependency]) -> BTreeMap<&str, Versions<'_>> {
     names
 }
 
+/// Returns the versions that are in both, but with other hashes now.
+fn republished<'a>(before: &Versions<'a>, now: &Versions<'a>) -> Versions<'a> {
+    let is_other = |version: &str, hashes| before.get(version).is_some_and(|old| old != hashes);
+    let other = now.iter().filter(|(version, hashes)| is_other(version, *hashes));
+    other.map(|(version, hashes)| (*version, hashes.clone())).collect()
+}
+
 fn compare(old: &PackageSpec, before: &[Dependency], new: &PackageSpec, after: &[Dependency]) -> PackageDifference {
     let (before, after) = (by_name(before), by_name(after));
     let list = |versions: &Versions| versions.keys().map(|version| (*version).to_owned()).collect::<Vec<_>>();
@@ -75,17 +83,17 @@ fn compare(old: &PackageSpec, before: &[Dependency], new: &PackageSpec, after: &
         republished: Vec::new(),
     };
     for (name, versions) in &before {
-        match after.get(name) {
-            None => difference.removed.push(named(name, versions)),
-            Some(now) if now.keys().ne(versions.keys()) => {
-                difference.changed.push(VersionChange {
-                    name: (*name).to_owned(),
-                    old: list(versions),
-                    new: list(now),
-                });
-            }
-            Some(now) if now != versions => difference.republished.push(named(name, now)),
-            Some(_) => {}
+        let Some(now) = after.get(name) else {
+            difference.removed.push(named(name, versions));
+            continue;
+        };
+        if now.keys().ne(versions.keys()) {
+            difference.changed.push(VersionChange { name: (*name).to_owned(), old: list(versions), new: list(now) });
+        }
+        // Also if the set of versions changed: a version that is in both sets can still have another content.
+        let republished = republished(versions, now);
+        if !republished.is_empty() {
+            difference.republished.push(named(name, &republished));
         }
     }
     let added = after.iter().filter(|(name, _)| !before.contains_key(*name));
@@ -164,5 +172,24 @@ mod tests {
         );
         let same = compare(&old, &before, &new, &before);
         assert!(same.is_empty() && same.to_string().ends_with("no dependency changes\n"));
+    }
+
+    #[test]
+    fn a_republished_version_is_shown_although_other_versions_come_and_go() {
+        let (old, new) = ("npm:server@1.0.0".parse().unwrap(), "npm:server@1.1.0".parse().unwrap());
+        let before = [dependency("inner", "1.0.0", "x"), dependency("inner", "2.0.0", "x")];
+        let one_more = [&before[..], &[dependency("inner", "3.0.0", "x")]].concat();
+        let republished = [dependency("inner", "2.0.0", "y"), dependency("inner", "3.0.0", "x")];
+        let difference = compare(&old, &before, &new, &republished);
+        assert_eq!(
+            difference.to_string(),
+            "npm:server@1.0.0 -> npm:server@1.1.0\n  ! inner 2.0.0: same version, other content\n  \
+             ~ inner 1.0.0, 2.0.0 -> 2.0.0, 3.0.0\n"
+        );
+        assert_eq!(compare(&old, &before, &new, &one_more).republished, []);
+        // Of several versions, only the one with other content is named.
+        let one_of_two = [dependency("inner", "1.0.0", "x"), dependency("inner", "2.0.0", "y")];
+        let difference = compare(&old, &before, &new, &one_of_two);
+        assert_eq!((difference.changed.len(), &difference.republished[0].versions[..]), (0, &["2.0.0".to_owned()][..]));
     }
 }
