@@ -46,6 +46,16 @@ pub enum PackageError {
         /// What was asked for.
         requirement: String,
     },
+    /// npm could read the text as something other than a package of the registry.
+    #[error(
+        "`{}` does not name a package of the registry: npm could read it as a file or an address. \
+         Write a range such as NAME@^1.2, or a tag such as NAME@latest",
+        OneLine(requirement)
+    )]
+    NotOfRegistry {
+        /// What was asked for.
+        requirement: String,
+    },
     /// The package offers no program that can be started.
     #[error("{spec} has no program named `{}`. Choose one of: {}", OneLine(choice), OneLine(names))]
     NoSuchProgram {

@@ -1,7 +1,7 @@
 //! The newest version of a package that is written without one.
 
 use crate::registry::Registry;
-use crate::setup::Site;
+use crate::setup::{Site, assert_says};
 use portcullis_packages::PackageKind;
 use serde_json::json;
 
@@ -39,4 +39,19 @@ fn a_name_that_is_none_never_reaches_a_tool() {
         assert!(site.store.newest(kind, name, range, &registry.options()).is_err(), "{name}");
     }
     assert_eq!(registry.requests(), [""; 0]);
+}
+
+#[test]
+fn a_range_that_npm_reads_as_a_file_or_directory_is_refused() {
+    let (site, registry) = (Site::new(), Registry::start());
+    registry.npm("a", &json!({}), &[]);
+    // From the work folder, `..` is the folder of packages.
+    std::fs::write(site.store.path().join("package.json"), r#"{"name":"a","version":"6.6.6"}"#).unwrap();
+    for (name, range) in [("a", Some("..")), ("a", Some(".")), ("a", Some("x.tgz")), ("x.tgz", None)] {
+        let error = site.store.newest(PackageKind::Npm, name, range, &registry.options()).unwrap_err();
+        assert_says(&error, "does not name a package of the registry");
+    }
+    assert_eq!(registry.requests(), [""; 0]);
+    let latest = site.store.newest(PackageKind::Npm, "a", Some("latest"), &registry.options()).unwrap();
+    assert_eq!(latest.to_string(), "npm:a@1.0.0");
 }
