@@ -99,7 +99,9 @@ impl InstalledPackage {
     fn compare(&self, folder: &Dir) -> Result<(), DamageError> {
         // The limits of the installation may have been higher.
         let files_max = INSTALL_FILES_MAX.max(2 * self.files().len() as u64);
-        let bytes_max = INSTALL_BYTES_MAX.max(2 * self.files().iter().map(|file| file.size).sum::<u64>());
+        // A damaged manifest can name sizes whose sum overflows. No file has such a size, so the comparison finds it.
+        let bytes = self.files().iter().fold(0_u64, |sum, file| sum.saturating_add(file.size));
+        let bytes_max = INSTALL_BYTES_MAX.max(bytes.saturating_mul(2));
         let listing = tree::list(folder, MANIFEST_FILE, files_max, bytes_max)?;
         let files = tree::hash_files(folder, &listing.files)?;
         compare_sorted(self.files(), &files, |file| &file.path)?;
@@ -157,5 +159,34 @@ fn compare_sorted<T: PartialEq>(
             (Some(one), Some(other)) if one != other => return changed(other, TreeChange::Changed),
             (Some(_), Some(_)) => (recorded.next(), present.next()),
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manifest::Contents;
+
+    #[test]
+    fn sizes_that_no_files_can_have_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |path: &str| InstalledFile {
+            path: path.to_owned(),
+            size: u64::MAX,
+            executable: false,
+            sha256: String::new(),
+        };
+        let contents = Contents {
+            spec: "npm:server@1.0.0".parse().unwrap(),
+            platform: String::new(),
+            programs: Vec::new(),
+            dependencies: Vec::new(),
+            files: vec![file("a"), file("b")],
+            links: Vec::new(),
+        };
+        let manifest = Manifest::new(contents).unwrap();
+        let package = InstalledPackage { path: folder.path().to_owned(), manifest };
+        let error = package.verify().unwrap_err();
+        assert!(matches!(error, PackageError::Damaged { .. }), "{error}");
     }
 }
