@@ -193,3 +193,44 @@ fn what_npm_says_is_encoded() {
     let error = site.install("npm:server@1.0.0", &registry).unwrap_err().to_string();
     assert!(error.contains("npm failed") && !error.contains(['\u{1b}', '\u{202e}']), "{error}");
 }
+
+/// Calls every function that starts a program, in each way that an ES module can import it. Prints those that start
+/// one.
+const STARTS: &str = r#"
+import * as processes from "node:child_process";
+import { exec, execFile, execFileSync, execSync, fork, spawn, spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
+if (process.env.LOAD_GUARD) {
+  createRequire(`${process.cwd()}/`)("./guard.cjs");
+}
+const named = { exec, execFile, execFileSync, execSync, fork, spawn, spawnSync };
+for (const functions of [named, processes, processes.default]) {
+  for (const name of Object.keys(named)) {
+    try {
+      functions[name]("true");
+      console.log(name);
+    } catch (error) {
+      if (!error.message.includes("does not let npm start programs")) {
+        throw error;
+      }
+    }
+  }
+}
+"#;
+
+#[test]
+fn an_es_module_starts_no_programs_even_if_it_was_loaded_before_the_guard() {
+    let site = Site::new();
+    std::fs::write(site.folder.path().join("guard.cjs"), include_str!("../src/npm/guard.cjs")).unwrap();
+    let started = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut node = Command::new("node");
+        node.args(arguments).args(["--input-type=module", "--eval", STARTS]);
+        let output = node.envs(variables.iter().copied()).current_dir(site.folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(started(&["--require=./guard.cjs"], &[]), "");
+    assert_eq!(started(&[], &[("LOAD_GUARD", "1")]), "");
+    // Without the guard, each of them does.
+    assert_eq!(started(&[], &[]).lines().count(), 3 * 7);
+}

@@ -13,6 +13,9 @@ processes.ChildProcess.prototype.spawn = refuse;
 processes.spawnSync = refuse;
 processes.execSync = refuse;
 processes.execFileSync = refuse;
+// An ES module that was loaded before this file, for example by the user's NODE_OPTIONS, has bindings of its own to these
+// functions. This updates them.
+require("node:module").syncBuiltinESMExports();
 
 // Exits if the host is killed, so that nothing continues to write into the work folder.
 const parent = process.ppid;
