@@ -147,13 +147,25 @@ impl Sessions {
         let pause = (idle / 4).min(SWEEP_TIME_MAX).max(Duration::from_millis(10));
         while stopped.run_until_cancelled(tokio::time::sleep(pause)).await.is_some() {
             // Collected first, because the lock cannot be held while a session is closed.
-            let over: Vec<SessionId> = {
-                let table = self.table();
-                let over = table.sessions.iter().filter(|(_, session)| session.is_idle_for(idle));
-                over.map(|(id, _)| id.clone()).collect()
-            };
-            for id in over {
-                self.close(&id).await;
+            let ids = self.idle_for(idle);
+            self.close_idle(ids, idle).await;
+        }
+    }
+
+    fn idle_for(&self, time: Duration) -> Vec<SessionId> {
+        let table = self.table();
+        let idle = table.sessions.iter().filter(|(_, session)| session.is_idle_for(time));
+        idle.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Ends those of the sessions that are still idle.
+    async fn close_idle(&self, ids: Vec<SessionId>, time: Duration) {
+        for id in ids {
+            // A request may have used it while others were closed.
+            let is_removed = self.table().remove_idle(&id, time);
+            if is_removed {
+                // An error means that the session has already ended.
+                drop(self.instances.close_session(&id).await);
             }
         }
     }
@@ -207,6 +219,12 @@ impl SessionTable {
         }
         self.beginning.push(owner.clone());
         Ok(evicted)
+    }
+
+    /// Removes a session if it is idle. Returns whether it was removed. No request can use it from then on.
+    fn remove_idle(&mut self, id: &SessionId, time: Duration) -> bool {
+        let is_idle = self.sessions.get(id).is_some_and(|session| session.is_idle_for(time));
+        is_idle && self.sessions.remove(id).is_some()
     }
 
     /// Returns the least recently used session without an open request. Sessions with an open stream come last.
@@ -321,6 +339,19 @@ mod tests {
             sessions.begun(owner, id).unwrap();
         }
         assert_eq!(sessions.begun(&b, "4").unwrap().as_deref(), Some("2"));
+    }
+
+    #[tokio::test]
+    async fn a_session_that_is_used_again_is_not_closed_as_idle() {
+        let (sessions, a, _) = sessions(8, 8);
+        for id in ["1", "2"] {
+            sessions.begun(&a, id).unwrap();
+        }
+        let idle = sessions.idle_for(Duration::ZERO);
+        assert_eq!(idle.len(), 2);
+        let _using = sessions.open("1", &a, SessionUse::Request).unwrap();
+        sessions.close_idle(idle, Duration::ZERO).await;
+        assert!(sessions.has("1", &a) && !sessions.has("2", &a));
     }
 
     #[tokio::test]
