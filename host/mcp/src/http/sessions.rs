@@ -9,7 +9,7 @@ use portcullis::policy::Principal;
 use portcullis::policy::recovery::RecoverMutex;
 use portcullis::shared_sessions::SessionActivity;
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -183,8 +183,10 @@ impl Sessions {
 
     /// Removes the sessions that have already ended.
     async fn forget_ended(&self) {
+        // Read before the instances, so that a session that begins meanwhile is not taken for one that has ended.
+        let known = self.ids();
         let live = self.instances.ids().await;
-        self.table().sessions.retain(|id, _| live.contains(id));
+        self.table().remove_ended(&known, &live);
     }
 
     fn table(&self) -> MutexGuard<'_, SessionTable> {
@@ -219,6 +221,13 @@ impl SessionTable {
         }
         self.beginning.push(owner.clone());
         Ok(evicted)
+    }
+
+    /// Removes those of the known sessions that have no live instance.
+    fn remove_ended(&mut self, known: &[SessionId], live: &HashSet<SessionId>) {
+        for ended in known.iter().filter(|id| !live.contains(*id)) {
+            self.sessions.remove(ended);
+        }
     }
 
     /// Removes a session if it is idle. Returns whether it was removed. No request can use it from then on.
@@ -352,6 +361,16 @@ mod tests {
         let _using = sessions.open("1", &a, SessionUse::Request).unwrap();
         sessions.close_idle(idle, Duration::ZERO).await;
         assert!(sessions.has("1", &a) && !sessions.has("2", &a));
+    }
+
+    #[test]
+    fn a_session_that_begins_during_a_look_at_the_instances_has_not_ended() {
+        let (sessions, a, _) = sessions(8, 8);
+        sessions.begun(&a, "1").unwrap();
+        let (known, live) = (sessions.ids(), HashSet::new());
+        sessions.begun(&a, "2").unwrap();
+        sessions.table().remove_ended(&known, &live);
+        assert!(!sessions.has("1", &a) && sessions.has("2", &a));
     }
 
     #[tokio::test]
