@@ -17,6 +17,7 @@ mod identity;
 mod judge;
 mod offered;
 mod options;
+mod principal_shares;
 mod progress;
 mod resources;
 mod result;

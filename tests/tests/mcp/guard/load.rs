@@ -45,6 +45,30 @@ async fn a_body_that_does_not_arrive_times_out() {
 }
 
 #[tokio::test]
+async fn bodies_that_a_principal_announces_leave_room_for_those_of_others() {
+    let service = Service::open().await;
+    let (own, address) = (service.list(), service.address());
+    // Together more than all bodies may have, and none of them arrives.
+    let announced = service.list().having("Content-Length", "1048576").body_less();
+    let mut slow = Vec::new();
+    for _ in 0..64 {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&announced.bytes()).await.unwrap();
+        slow.push(stream);
+    }
+    // The server may read a later request before all of these, so the principal's own share is full after a while.
+    let mut is_full = false;
+    for _ in 0..100 {
+        is_full = is_full || timeout(SHORT, own.send(address)).await.is_err();
+    }
+    assert!(is_full, "the principal has no share");
+    let other = service.list().having("Authorization", &format!("Bearer {OTHER_TOKEN}"));
+    service.send(&other).await.is(200);
+    drop(slow);
+    service.send(&own).await.is(200);
+}
+
+#[tokio::test]
 async fn headers_that_do_not_arrive_time_out() {
     let service = Service::with(|options| options.limits.headers_time = SHORT).await;
     for beginning in ["", "POST /mcp HTT", "POST /mcp HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {

@@ -2,27 +2,35 @@
 
 use crate::batched;
 use crate::http::carried::carry;
+use crate::http::options::ENVELOPE_BYTES;
 use crate::http::refusal::HttpRefusalReply;
 use crate::http::refusal_reason::RefusalReason;
 use crate::http::shared_meaning::SharedMeaning;
+use crate::identity::TransportIdentity;
 use crate::judge::{Judged, judge};
+use crate::principal_shares::{PrincipalShares, SharePermits};
 use axum::body::{Body, Bytes};
-use axum::extract::{Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use portcullis::policy::Principal;
+use portcullis::policy::limits::ARGUMENTS_CEILING_BYTES;
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Maximum bytes of all bodies in memory at one time, including those of waiting calls. A body that does not fit waits
-/// for room, at most until its timeout.
+/// Maximum bytes of all bodies at one time. A body counts until its response ends, because a call keeps its arguments
+/// that long. A body that does not fit waits for room, at most until its timeout.
 const BODIES_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Maximum bytes of them for one principal. It is half, so that no principal can make the bodies of all others wait.
+const BODIES_BYTES_PER_PRINCIPAL_MAX: usize = 32 * 1024 * 1024;
+// The largest body that a policy can allow fits. Otherwise it would wait for room in vain.
+const _: () = assert!(ARGUMENTS_CEILING_BYTES + ENVELOPE_BYTES < BODIES_BYTES_PER_PRINCIPAL_MAX);
 /// Bytes per permit of that memory.
 const ROOM_BYTES: usize = 1024;
 /// Seconds after which a client whose request timed out may retry.
@@ -33,16 +41,22 @@ const RETRY_SECONDS: u32 = 2;
 pub(crate) struct BodyRules {
     bytes: usize,
     time: Duration,
-    room: Arc<Semaphore>,
+    room: PrincipalShares,
 }
 
 impl BodyRules {
     pub(crate) fn new(bytes: usize, time: Duration) -> Self {
-        Self { bytes, time, room: Arc::new(Semaphore::new(BODIES_BYTES_MAX / ROOM_BYTES)) }
+        let room = PrincipalShares::new(BODIES_BYTES_MAX / ROOM_BYTES, BODIES_BYTES_PER_PRINCIPAL_MAX / ROOM_BYTES);
+        Self { bytes, time, room }
     }
 
-    /// Reads a body. Also returns the permits for its memory.
-    async fn read(&self, headers: &HeaderMap, body: Body) -> Result<(Bytes, OwnedSemaphorePermit), HttpRefusalReply> {
+    /// Reads a body of a principal. Also returns the permits for its memory.
+    async fn read(
+        &self,
+        principal: &Principal,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<(Bytes, SharePermits), HttpRefusalReply> {
         let announced = headers.get(CONTENT_LENGTH).map(|length| length.to_str().ok()?.parse::<usize>().ok());
         let bytes = match announced {
             Some(Some(bytes)) if bytes <= self.bytes => bytes,
@@ -52,12 +66,12 @@ impl BodyRules {
         };
         let pieces = u32::try_from(pieces(bytes)).unwrap_or(u32::MAX);
         // Before the first byte is read, so that a body that waits for room takes no memory.
-        let mut room = Arc::clone(&self.room).acquire_many_owned(pieces).await.map_err(|_| too_slow())?;
+        let mut room = self.room.acquire(principal, pieces).await.map_err(|_| too_slow())?;
         match Limited::new(body, self.bytes).collect().await {
             Ok(collected) => {
                 let bytes = collected.to_bytes();
                 // A body of unknown length took permits for the maximum. Give back those that it does not need.
-                drop(room.split(room.num_permits().saturating_sub(self::pieces(bytes.len()))));
+                room.keep(self::pieces(bytes.len()));
                 Ok((bytes, room))
             }
             Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
@@ -135,20 +149,28 @@ fn refused(id: Option<RequestId>, error: ErrorData) -> Response {
 }
 
 /// Reads and checks the body of a POST request before later stages process it. Drops the bodies of other requests.
-pub(crate) async fn read_body(State(rules): State<Arc<BodyRules>>, request: Request, next: Next) -> Response {
+pub(crate) async fn read_body(
+    State(rules): State<Arc<BodyRules>>,
+    Extension(identity): Extension<TransportIdentity>,
+    request: Request,
+    next: Next,
+) -> Response {
     if request.method() != Method::POST {
         return next.run(request.map(|_| Body::empty())).await;
     }
     let (parts, body) = request.into_parts();
-    let read = timeout(rules.time, rules.read(&parts.headers, body)).await;
+    let read = timeout(rules.time, rules.read(&identity.principal, &parts.headers, body)).await;
     match read.unwrap_or_else(|_| Err(too_slow())) {
         Ok((bytes, room)) => match message(&bytes) {
             Ok(message) => {
-                let mut request = Request::from_parts(parts, Body::from(bytes.clone()));
-                request.extensions_mut().insert(Asks::of(&message));
-                if let Some(meaning) = SharedMeaning::of(message, &bytes) {
+                let (asks, meaning) = (Asks::of(&message), SharedMeaning::of(message, &bytes));
+                // Not cloned, so that the text is freed as soon as the library has parsed it.
+                let mut request = Request::from_parts(parts, Body::from(bytes));
+                request.extensions_mut().insert(asks);
+                if let Some(meaning) = meaning {
                     request.extensions_mut().insert(meaning);
                 }
+                // A call keeps its arguments until the response ends, and they are about as large as the text.
                 carry(next.run(request).await, room)
             }
             Err((id, error)) => refused(id, error),
