@@ -6,6 +6,7 @@ use data_encoding::HEXLOWER;
 use portcullis::outputs::Reader;
 use portcullis::policy::Principal;
 use rmcp::RoleServer;
+use rmcp::model::Extensions;
 use rmcp::service::RequestContext;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -26,8 +27,7 @@ impl McpCaller {
     /// Returns the caller of a request.
     pub(crate) fn of(server: &Server, cx: &RequestContext<RoleServer>) -> Self {
         let parts = cx.extensions.get::<http::request::Parts>();
-        let identity = parts.and_then(|parts| parts.extensions.get::<TransportIdentity>());
-        let principal = identity.map_or(&server.inner().options.principal, |identity| &identity.principal).clone();
+        let principal = principal_of(server, &cx.extensions).clone();
         let session = match (&server.inner().session, parts) {
             (Session::Said(session), _) => Arc::clone(session),
             (Session::OfClient { pipes, .. }, None) => Arc::clone(pipes),
@@ -40,6 +40,12 @@ impl McpCaller {
     pub(crate) fn reader(&self) -> Reader<'_> {
         Reader { session: &self.session, principal: &self.principal }
     }
+}
+
+/// Returns the principal of the client that sent a message with these extensions: the operator's, unless the transport
+/// established another one.
+pub(crate) fn principal_of<'p>(server: &'p Server, extensions: &'p Extensions) -> &'p Principal {
+    TransportIdentity::of(extensions).map_or(&server.inner().options.principal, |identity| &identity.principal)
 }
 
 /// Returns the session of a request over HTTP. Requests without a session share one session per principal, so that a

@@ -141,7 +141,7 @@ impl ServerHandler for Server {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        subscriptions::follow(self, context.peer);
+        subscriptions::follow(self, context);
     }
 
     async fn get_task(

@@ -40,6 +40,13 @@ impl PrincipalShares {
         Ok(SharePermits { of_share, of_all })
     }
 
+    /// Acquires one permit, if the principal can have it at once.
+    pub(crate) fn try_acquire(&self, principal: &Principal) -> Option<SharePermits> {
+        let of_share = self.share_of(principal).try_acquire_owned().ok()?;
+        let of_all = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        Some(SharePermits { of_share, of_all })
+    }
+
     fn share_of(&self, principal: &Principal) -> Arc<Semaphore> {
         let mut shares = self.shares.lock_recovered();
         if let Some(share) = shares.get(principal).and_then(Weak::upgrade) {

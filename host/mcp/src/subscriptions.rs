@@ -1,15 +1,17 @@
 //! Subscribers to changes of the tool list: all peers of the handshake era, and modern clients that subscribe. Each is
 //! notified by its own task or request, so that a slow subscriber does not block the others.
 
+use crate::caller::principal_of;
+use crate::principal_shares::SharePermits;
 use crate::rpc_error;
 use crate::server::Server;
 use portcullis::plugins::Catalog;
 use rmcp::model::SubscriptionFilter;
-use rmcp::service::{Peer, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 /// Interval at which a task checks whether its subscriber is still connected.
@@ -23,14 +25,15 @@ pub(crate) fn accepted(requested: &SubscriptionFilter) -> SubscriptionFilter {
 
 /// Notifies a peer of the handshake era of changes from now on, until it disconnects. If there are too many
 /// subscribers, the peer gets no notifications.
-pub(crate) fn follow(server: &Server, peer: Peer<RoleServer>) {
-    let Some(place) = server.inner().subscribers.place() else { return };
+pub(crate) fn follow(server: &Server, context: NotificationContext<RoleServer>) {
+    let principal = principal_of(server, &context.extensions);
+    let Some(place) = server.inner().subscribers.place(principal) else { return };
     let changes = server.inner().host.catalog_changes();
     // The task does not keep the server alive. It ends when the host's sender is dropped.
-    tokio::spawn(tell(peer, changes, place));
+    tokio::spawn(tell(context.peer, changes, place));
 }
 
-async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<Arc<Catalog>>, _place: OwnedSemaphorePermit) {
+async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<Arc<Catalog>>, _place: SharePermits) {
     while !peer.is_transport_closed() {
         match timeout(LIFE_CHECKED, changes.changed()).await {
             Err(_) => {}
@@ -49,7 +52,8 @@ async fn tell(peer: Peer<RoleServer>, mut changes: watch::Receiver<Arc<Catalog>>
 /// # Errors
 /// There are too many subscribers.
 pub(crate) async fn listen(server: &Server, context: &SubscriptionContext) -> Result<(), ErrorData> {
-    let Some(_place) = server.inner().subscribers.place() else {
+    let principal = principal_of(server, &context.request_context().extensions);
+    let Some(_place) = server.inner().subscribers.place(principal) else {
         return Err(rpc_error::limit_exceeded("too many subscriptions on this server; cancel one first"));
     };
     let mut changes = server.inner().host.catalog_changes();

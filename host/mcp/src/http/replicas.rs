@@ -9,6 +9,7 @@ use super::options::HttpLimits;
 use super::session_instances::{SessionInstances, StreamPlace};
 use super::sessions::{Full, SessionUse, Sessions, Using};
 use super::shared_meaning::{self, SharedMeaning};
+use crate::identity::TransportIdentity;
 use crate::judge::{Judged, judge};
 use crate::server::Server;
 use portcullis::Host;
@@ -254,7 +255,8 @@ impl Replicas {
         self.sessions.forget(id);
         let place = self.sessions.begin(principal).await.map_err(Unserved::Full)?;
         let (server, over) = (self.server.clone(), self.over.child_token());
-        if let Err(error) = self.instances.restore(id, parameters, server, over).await {
+        let identity = TransportIdentity { principal: principal.clone() };
+        if let Err(error) = self.instances.restore((id, identity), parameters, server, over).await {
             tracing::warn!(
                 target: "portcullis::server",
                 event = "session",

@@ -4,6 +4,7 @@
 //! of an instance reaches it. Otherwise this changes nothing about the library's sessions.
 
 use super::instance_tag::{HostName, InstanceTag, TaggedText};
+use crate::identity::TransportIdentity;
 use crate::server::Server;
 use futures_core::Stream;
 use portcullis::policy::recovery::RecoverMutex;
@@ -76,13 +77,13 @@ impl SessionInstances {
         self.local.sessions.read().await.keys().cloned().collect()
     }
 
-    /// Continues a session that another host began.
+    /// Continues a session of this client that another host began.
     ///
     /// # Errors
     /// It does not begin.
     pub(crate) async fn restore(
         self: &Arc<Self>,
-        id: &SessionId,
+        (id, identity): (&SessionId, TransportIdentity),
         parameters: InitializeRequestParams,
         server: Server,
         over: CancellationToken,
@@ -99,7 +100,8 @@ impl SessionInstances {
             // An error means that it has already ended.
             drop(instances.close_session(&ending).await);
         });
-        let begin = InitializeRequest::new(parameters);
+        let mut begin = InitializeRequest::new(parameters);
+        begin.extensions.insert(identity);
         // The response goes to no client, so any id will do.
         let begin = ClientJsonRpcMessage::request(ClientRequest::InitializeRequest(begin), RequestId::Number(0));
         self.initialize_session(id, begin).await.map(drop)
@@ -171,10 +173,16 @@ impl SessionManager for SessionInstances {
     }
 
     async fn initialize_session(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<ServerJsonRpcMessage> {
+        let identity = identity_of(&message).cloned();
         let response = self.local.initialize_session(id, message).await?;
         if self.host.is_some() {
             // The client says this to one host, and every instance needs it once.
-            let initialized = ClientNotification::InitializedNotification(InitializedNotification::default());
+            let mut initialized = InitializedNotification::default();
+            // The subscription that it begins counts for the client's principal.
+            if let Some(identity) = identity {
+                initialized.extensions.insert(identity);
+            }
+            let initialized = ClientNotification::InitializedNotification(initialized);
             self.local.accept_message(id, ClientJsonRpcMessage::notification(initialized)).await?;
         }
         Ok(response)
@@ -237,6 +245,13 @@ impl SessionManager for SessionInstances {
             }
         }
     }
+}
+
+/// Returns the identity of the client that begins a session with this message.
+fn identity_of(message: &ClientJsonRpcMessage) -> Option<&TransportIdentity> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::InitializeRequest(begin) = &request.request else { return None };
+    TransportIdentity::of(&begin.extensions)
 }
 
 /// Returns a message of a client as the instance with this tag knows it. `None` if it is not for this instance.
