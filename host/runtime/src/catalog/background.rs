@@ -6,6 +6,7 @@ use super::contents::{Catalog, RefusedPlugin};
 use super::file::{self, FileError, Seen, Sighting};
 use super::load::{CachedPlugin, read};
 use super::load_error::LoadError;
+use super::load_signal::LoadSignal;
 use super::loader::Loader;
 use super::plugin::Plugin;
 use super::plugin_file::PluginBytes;
@@ -20,7 +21,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use tokio::sync::Notify;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
@@ -31,8 +31,8 @@ pub(crate) struct BackgroundLoading(pub(crate) Arc<BackgroundLoads>);
 pub(crate) struct BackgroundLoads {
     loader: Arc<Loader>,
     loads: Mutex<Loads>,
-    /// Notified each time that a load ends.
-    ended: Notify,
+    /// Notified each time that a load ends or is taken from the list.
+    changed: LoadSignal,
 }
 
 #[derive(Default)]
@@ -130,7 +130,7 @@ impl Drop for BackgroundLoading {
 impl BackgroundLoads {
     /// Creates an empty set of loads.
     pub(crate) fn new(loader: &Arc<Loader>) -> Arc<Self> {
-        Arc::new(Self { loader: Arc::clone(loader), loads: Mutex::default(), ended: Notify::new() })
+        Arc::new(Self { loader: Arc::clone(loader), loads: Mutex::default(), changed: LoadSignal::default() })
     }
 
     /// Returns the plugin of a file that was read, if it need not be compiled. Otherwise it begins to load in the
@@ -187,7 +187,7 @@ impl BackgroundLoads {
             let (file, plugin, loaded) = (file.to_owned(), load.plugin.clone(), loaded.map_err(Arc::new));
             load.ended = Some(Arc::new(EndedLoad { file, plugin, sighting, loaded, took, number }));
         }
-        self.ended.notify_one();
+        self.changed.notify();
     }
 
     /// Stops all loads, and begins no more.
@@ -213,20 +213,14 @@ impl BackgroundLoads {
 
     /// Waits until all loads have ended, for at most this long.
     pub(crate) async fn settled(&self, at_most: Duration) {
-        let settled = async {
-            while self.locked().files.values().any(|load| load.ended.is_none()) {
-                self.ended.notified().await;
-            }
-        };
+        let settled = || self.locked().files.values().all(|load| load.ended.is_some());
         // What is not ready by then keeps loading.
-        let _ = timeout(at_most, settled).await;
+        let _ = timeout(at_most, self.changed.until(settled)).await;
     }
 
     /// Waits until a load has ended whose result is not in the catalog yet.
     pub(crate) async fn any_ended(&self) {
-        while self.locked().files.values().all(|load| load.ended.is_none()) {
-            self.ended.notified().await;
-        }
+        self.changed.until(|| self.locked().files.values().any(|load| load.ended.is_some())).await;
     }
 
     /// Returns the ended loads that are not in the catalog yet. They stay here until [`Self::forget`].
@@ -273,6 +267,9 @@ impl BackgroundLoads {
         let files = std::mem::take(&mut loads.files);
         let (taken, kept): (BTreeMap<_, _>, _) = files.into_iter().partition(|(file, load)| is_one(file, load));
         loads.files = kept;
+        drop(loads);
+        // `settled` does not wait for these any more, and no end of a load wakes it.
+        self.changed.notify();
         taken.into_values().collect()
     }
 

@@ -18,6 +18,7 @@ pub(crate) mod listing;
 mod load;
 mod load_all;
 mod load_error;
+mod load_signal;
 mod loader;
 mod names;
 mod observer;
