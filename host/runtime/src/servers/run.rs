@@ -77,7 +77,6 @@ async fn ask(
     deadline: &Arc<CallDeadline>,
 ) -> Result<Answer, Stop> {
     let ServerRun { server, action, has_output_schema, arguments, limits: _, cancellation, progress, user } = run;
-    let token = CancellationToken::new();
     let progress = Arc::new(Mutex::new(Some(progress)));
     // What the server reports after the call has ended reaches no caller.
     let _end = EndOfProgress(Arc::clone(&progress));
@@ -89,19 +88,14 @@ async fn ask(
         // The deadline here can stand still.
         deadline: Instant::now() + CALL_TIME_MAX,
         requests,
-        cancellation: token.clone(),
+        // The call ends when its future is dropped.
+        cancellation: CancellationToken::new(),
         has_output_schema,
         on_progress: Some(Box::new(move |report| {
             if let Some(sender) = progress.lock_recovered().as_mut() {
                 sender.report(shown_progress(report));
             }
         })),
-    };
-    let cancelled = async {
-        cancellation.cancelled().await;
-        // `ServerClient::call` ends then, and cancels its request at the server.
-        token.cancel();
-        std::future::pending::<()>().await;
     };
     let asked = async {
         match action.ask(arguments) {
@@ -113,9 +107,11 @@ async fn ask(
     };
     let answered = tokio::select! {
         biased;
-        () = cancelled => return Err(Stop::Cancelled),
         () = deadline.passed() => return Err(Stop::Limit(LimitKind::Time)),
+        // An answer that is there counts, even if the call was cancelled at the same moment.
         answered = asked => answered,
+        // Dropping `asked` cancels its request at the server, whether it calls a tool or asks for an offer.
+        () = cancellation.cancelled() => return Err(Stop::Cancelled),
     };
     match answered {
         Ok(answer) => Ok(answer),
