@@ -124,6 +124,35 @@ async fn a_server_that_changes_while_it_runs_is_noticed_by_a_host_that_watches()
     panic!("{seen}");
 }
 
+/// Reloads until a refusal of the server has a text.
+async fn reload_until(host: &Host, text: &str) {
+    for _ in 0..200 {
+        host.reload().await.unwrap();
+        if refusals(host).join("\n").contains(text) {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("{text}: {:?}", refusals(host));
+}
+
+/// Lets the running server announce a change, and end when it is asked for its tools. Returns when the host has noticed.
+async fn change_and_fail(host: &Host) {
+    assert_eq!(call(host, "change", json!({ "text": "no JSON" })).await.code, Code::Completed);
+    reload_until(host, "it does not list its tools").await;
+}
+
+#[tokio::test]
+async fn a_change_whose_list_failed_is_listed_by_the_next_reload() {
+    let desk = Desk::new(&["change", "echo"]);
+    let host = desk.allowing().await;
+    change_and_fail(&host).await;
+    desk.list(&[definition("change", "Does what the call says."), definition("echo", "Now does more.")]);
+    host.reload().await.unwrap();
+    assert!(refusals(&host).join("\n").contains("changed: echo"), "{:?}", refusals(&host));
+    assert_eq!(call(&host, "echo", json!({ "text": "on" })).await.code, Code::ApprovalPending);
+}
+
 #[tokio::test]
 async fn neither_another_command_nor_other_permissions_accept_a_change() {
     let desk = Desk::new(&["echo"]);

@@ -18,6 +18,7 @@ use portcullis_sandbox::{Code, CodeStore, Contract, InUse};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::OnceCell;
 
 /// A loaded plugin. Its texts are untrusted: escape them with [`crate::text`] before you show them.
@@ -56,6 +57,8 @@ pub struct Plugin {
     pub(super) in_use: Option<Arc<InUse>>,
     /// Why a server lists more tools than the plugin has.
     pub(crate) withheld: Vec<Arc<LoadError>>,
+    /// How many changes a server had announced when it last listed what the plugin has.
+    pub(super) announced: AtomicU64,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -187,6 +190,7 @@ impl Plugin {
             prepared: PreparedCallers::default(),
             in_use: None,
             withheld: Vec::new(),
+            announced: AtomicU64::default(),
         }
     }
 
@@ -223,6 +227,7 @@ impl Plugin {
             prepared: PreparedCallers::default(),
             in_use: self.in_use.clone(),
             withheld: self.withheld.clone(),
+            announced: AtomicU64::new(self.announced.load(Ordering::Acquire)),
         }
     }
 
@@ -269,6 +274,17 @@ impl Plugin {
             (PluginSource::Server(_, own), PluginSource::Server(_, others)) => own == others,
             _ => true,
         }
+    }
+
+    /// Returns whether a server has announced a change since it listed what the plugin has. The number belongs to the
+    /// plugin, so that a list that fails, or that never enters the catalog, leaves the change to the next reload.
+    pub(crate) fn is_out_of_date(&self) -> bool {
+        self.server_source().is_some_and(|link| link.announced() != self.announced.load(Ordering::Acquire))
+    }
+
+    /// Notes that a newer list of a server has the same tools.
+    pub(crate) fn confirm_with(&self, newer: &Self) {
+        self.announced.store(newer.announced.load(Ordering::Acquire), Ordering::Release);
     }
 
     fn server_facts(&self, tool: &LocalName) -> Option<&ServerToolFacts> {

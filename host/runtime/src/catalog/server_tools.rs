@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use tokio::task::JoinSet;
 
 /// The setting that tells the pins of a server from those of a plugin that generates tools.
@@ -104,11 +105,12 @@ impl Loader {
         let Some((link, grant)) = plugin.server_link() else { return Ok(()) };
         let listed = link.list(grant).await.map_err(|fault| LoadError::Server(Box::new(fault)))?;
         let (identity, pins) = ((plugin.name.clone(), plugin.sha256), Arc::clone(&self.pins));
-        let policy = grant.policy().clone();
+        let (policy, announced) = (grant.policy().clone(), listed.announced);
         // Compiling a thousand schemas takes long, and pins are files.
         let checked = blocking(move || Ok(checked((&identity.0, identity.1), listed, &policy, &pins)?)).await?;
         let CheckedServer { tools, facts, version, withheld } = checked;
         plugin.set_server_tools(tools, facts);
+        plugin.announced = AtomicU64::new(announced);
         plugin.withheld = withheld.into_iter().map(Arc::new).collect();
         if let Some(version) = version {
             plugin.version = OneLine(cut(&version, VERSION_BYTES_MAX)).to_string();
@@ -255,7 +257,7 @@ fn checked(
     policy: &ServerPolicy,
     pins: &GeneratedPins,
 ) -> Result<CheckedServer, GenerationError> {
-    let ListedServer { version, tools: listed, offers } = listed;
+    let ListedServer { version, tools: listed, offers, announced: _ } = listed;
     let mut now = ListedNow::of(plugin, listed);
     // The pin of a server does not depend on its command: what a new version says differently is to be accepted, too.
     let settings = BTreeMap::from([(SERVER_SETTING.to_owned(), String::new())]);

@@ -6,7 +6,7 @@ use super::grant::ServerGrant;
 use super::listing::{self, ListedServer};
 use portcullis_ledger::logins::ServerLogins;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, watch};
 use tokio::time::sleep;
@@ -32,8 +32,8 @@ pub(crate) struct ServerLink {
     state: Mutex<LinkState>,
     changes: ServerChanges,
     logins: Arc<ServerLogins>,
-    /// Whether the server has said that its tools have changed since they were listed.
-    is_stale: Arc<AtomicBool>,
+    /// How many changes of its tools the server has announced.
+    announced: Arc<AtomicU64>,
 }
 
 #[derive(Default)]
@@ -69,12 +69,12 @@ impl ServerLink {
     /// Creates the way to a server. It is not started.
     pub(crate) fn new(changes: &ServerChanges, logins: &Arc<ServerLogins>) -> Self {
         let (changes, logins) = (changes.clone(), Arc::clone(logins));
-        Self { state: Mutex::default(), changes, logins, is_stale: Arc::default() }
+        Self { state: Mutex::default(), changes, logins, announced: Arc::default() }
     }
 
-    /// Returns whether the server has said that its tools have changed since they were listed.
-    pub(crate) fn is_stale(&self) -> bool {
-        self.is_stale.load(Ordering::Acquire)
+    /// Returns how many changes of its tools the server has announced. A list with another number may be out of date.
+    pub(crate) fn announced(&self) -> u64 {
+        self.announced.load(Ordering::Acquire)
     }
 
     /// Lists the tools of the server. Starts it if necessary.
@@ -83,10 +83,10 @@ impl ServerLink {
     /// It does not start, or does not list its tools.
     pub(crate) async fn list(&self, grant: ServerGrant<'_>) -> Result<ListedServer, ServerFault> {
         let connection = self.connection(grant).await?;
-        // A change during the list makes it stale again.
-        self.is_stale.store(false, Ordering::Release);
+        // Read before the list, so that a change during the list makes it out of date.
+        let announced = self.announced();
         let tools = connection.client.tools().await.map_err(|error| ServerFault::list(&error))?;
-        Ok(listing::listed(connection.client.identity(), tools, grant.policy()))
+        Ok(listing::listed(connection.client.identity(), tools, grant.policy(), announced))
     }
 
     /// Returns the connection. Starts the server if it does not run, or was started with something else.
@@ -106,7 +106,7 @@ impl ServerLink {
                 let connection = Arc::new(connection);
                 let follower = AbortOnDropHandle::new(tokio::spawn(follow(
                     connection.client.changed(),
-                    Arc::clone(&self.is_stale),
+                    Arc::clone(&self.announced),
                     self.changes.clone(),
                 )));
                 *state = LinkState {
@@ -149,9 +149,9 @@ fn retry_delay(failures: u32) -> Option<Duration> {
 }
 
 /// Passes on that a server has changed its tools, as long as the connection is open.
-async fn follow(mut changed: watch::Receiver<u64>, is_stale: Arc<AtomicBool>, changes: ServerChanges) {
+async fn follow(mut changed: watch::Receiver<u64>, announced: Arc<AtomicU64>, changes: ServerChanges) {
     while changed.changed().await.is_ok() {
-        is_stale.store(true, Ordering::Release);
+        announced.fetch_add(1, Ordering::AcqRel);
         changes.0.send_modify(|count| *count = count.wrapping_add(1));
         sleep(CHANGE_INTERVAL).await;
     }

@@ -27,6 +27,8 @@ pub(crate) struct ListedServer {
     pub(crate) tools: Vec<ListedTool>,
     /// The host's own tools for what else the server offers.
     pub(crate) offers: Vec<(ServerAction, Definition)>,
+    /// How many changes the server had announced before.
+    pub(crate) announced: u64,
 }
 
 /// A tool that a server lists. It is not checked yet.
@@ -41,9 +43,14 @@ pub(crate) struct ListedTool {
 }
 
 /// Converts what a server lists.
-pub(super) fn listed(identity: &ServerIdentity, tools: Vec<ServerTool>, policy: &ServerPolicy) -> ListedServer {
+pub(super) fn listed(
+    identity: &ServerIdentity,
+    tools: Vec<ServerTool>,
+    policy: &ServerPolicy,
+    announced: u64,
+) -> ListedServer {
     let tools = tools.into_iter().map(|tool| listed_tool(tool, policy)).collect();
-    ListedServer { version: identity.version.clone(), tools, offers: offers::definitions(identity, policy) }
+    ListedServer { version: identity.version.clone(), tools, offers: offers::definitions(identity, policy), announced }
 }
 
 fn listed_tool(tool: ServerTool, policy: &ServerPolicy) -> ListedTool {

@@ -32,8 +32,11 @@ impl ReloadLook<'_> {
             };
             let file = fresh.file.clone();
             match self.bind(fresh).await {
-                Ok(plugin) if known.as_ref().is_some_and(|known| is_same(known, &plugin)) => {}
-                Ok(plugin) => self.put_server(&file, plugin),
+                Ok(plugin) => match known.filter(|known| is_same(known, &plugin)) {
+                    // The plugin that is served stays, so that the catalog does not change for nothing.
+                    Some(known) => known.confirm_with(&plugin),
+                    None => self.put_server(&file, plugin),
+                },
                 Err(LoadError::Audit(error)) => return Err(error.into()),
                 Err(error) => self.note_refusal(file, None, Arc::new(error)),
             }
@@ -94,7 +97,7 @@ impl ReloadLook<'_> {
 
 /// Returns whether the tools of a server may have changed, or a person may have accepted a change.
 fn needs_list(server: &Plugin) -> bool {
-    !server.withheld.is_empty() || server.server_link().is_none_or(|(link, _)| link.is_stale())
+    !server.withheld.is_empty() || server.is_out_of_date() || server.server_link().is_none()
 }
 
 /// Returns whether a server is as it was, with the same tools and the same reasons why others are withheld.
