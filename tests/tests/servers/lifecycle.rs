@@ -70,6 +70,24 @@ async fn a_server_is_added_changed_and_removed_with_the_policy() {
 }
 
 #[tokio::test]
+async fn a_server_is_no_longer_refused_once_its_earlier_command_is_back() {
+    let desk = Desk::new(&["echo"]);
+    let file = desk.site.path("policy.toml");
+    let works = policy("", ALLOW);
+    fs::write(&file, &works).unwrap();
+    let builder = portcullis::Host::builder(desk.site.plugins(), desk.site.state());
+    let builder = builder.compiler(portcullis::Compiler::InProcess).policy_file(&file);
+    let host = builder.open().await.unwrap();
+    fs::write(&file, works.replace(&format!("[{PROGRAM:?}]"), &format!("[{PROGRAM:?}, \"fail\"]"))).unwrap();
+    host.reload().await.unwrap();
+    assert!(refusals(&host).join("\n").contains("the token is missing"), "{:?}", refusals(&host));
+    fs::write(&file, &works).unwrap();
+    assert_eq!(host.reload().await.unwrap().cleared, ["server.desk"]);
+    assert_eq!(refusals(&host), [""; 0]);
+    assert_eq!(call(&host, "echo", json!({ "text": "on" })).await.message, "on");
+}
+
+#[tokio::test]
 async fn a_server_cannot_have_the_name_of_the_hosts_own_tools() {
     let desk = Desk::new(&["read"]);
     let policy = policy("", ALLOW).replace("[server.desk]", "[server.output]");

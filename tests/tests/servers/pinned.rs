@@ -154,6 +154,30 @@ async fn a_change_whose_list_failed_is_listed_by_the_next_reload() {
 }
 
 #[tokio::test]
+async fn a_server_whose_list_failed_is_no_longer_refused_once_it_lists_the_same_tools() {
+    let desk = Desk::new(&["change", "echo"]);
+    let host = desk.allowing().await;
+    change_and_fail(&host).await;
+    desk.list(&["change", "echo"].map(|name| definition(name, "Does what the call says.")));
+    assert_eq!(host.reload().await.unwrap().cleared, ["server.desk"]);
+    assert_eq!(refusals(&host), [""; 0]);
+    assert!(host.reload().await.unwrap().is_empty());
+
+    // The reason why a tool is withheld is listed again, too.
+    let changed = [definition("change", "Does what the call says."), definition("echo", "Now does more.")];
+    let file = desk.site.path("work/tools.json");
+    let failed = "it does not list its tools";
+    assert_eq!(call(&host, "change", json!({ "text": json!(changed).to_string() })).await.code, Code::Completed);
+    reload_until(&host, "changed: echo").await;
+    std::fs::write(&file, "no JSON").unwrap();
+    reload_until(&host, failed).await;
+    desk.list(&changed);
+    host.reload().await.unwrap();
+    let why = refusals(&host).join("\n");
+    assert!(why.contains("changed: echo") && !why.contains(failed), "{why}");
+}
+
+#[tokio::test]
 async fn neither_another_command_nor_other_permissions_accept_a_change() {
     let desk = Desk::new(&["echo"]);
     drop(desk.allowing().await);

@@ -21,7 +21,9 @@ impl ReloadLook<'_> {
             }
             let known = self.next.plugins.get(name).filter(|plugin| plugin.is_server()).cloned();
             let sha256 = catalog::server_sha256(name, &policy.policy);
-            if known.as_ref().is_some_and(|known| known.sha256 == sha256 && !needs_list(known)) {
+            if let Some(known) = known.as_ref().filter(|known| known.sha256 == sha256 && !needs_list(known)) {
+                // What was refused before may have been another command, which the policy no longer names.
+                self.refuse_only_withheld(known);
                 continue;
             }
             let fresh = self.host.loader.server(name, &policy.policy);
@@ -34,7 +36,10 @@ impl ReloadLook<'_> {
             match self.bind(fresh).await {
                 Ok(plugin) => match known.filter(|known| is_same(known, &plugin)) {
                     // The plugin that is served stays, so that the catalog does not change for nothing.
-                    Some(known) => known.confirm_with(&plugin),
+                    Some(known) => {
+                        known.confirm_with(&plugin);
+                        self.refuse_only_withheld(&known);
+                    }
                     None => self.put_server(&file, plugin),
                 },
                 Err(LoadError::Audit(error)) => return Err(error.into()),
@@ -84,11 +89,25 @@ impl ReloadLook<'_> {
     fn put_server(&mut self, file: &str, plugin: Plugin) {
         let withheld = plugin.withheld.clone();
         self.put(file.to_owned(), plugin);
+        self.refuse_withheld(file, &withheld);
+    }
+
+    /// Ends the refusal of a server that serves as it did before. If tools of it are withheld, the reasons are listed
+    /// again, because the refusal had taken their place.
+    fn refuse_only_withheld(&mut self, server: &Plugin) {
+        let refused = self.next.refused.iter().filter(|refused| refused.file == server.file);
+        if refused.map(|refused| reason(&refused.error)).eq(server.withheld.iter().map(reason)) {
+            return;
+        }
+        self.clear(server.file.clone(), server.sha256);
+        self.refuse_withheld(&server.file, &server.withheld);
+    }
+
+    fn refuse_withheld(&mut self, file: &str, withheld: &[Arc<LoadError>]) {
         for error in withheld {
-            let reason = WithCauses(&*error).to_string();
-            self.next.refused.push(RefusedPlugin { file: file.to_owned(), error });
+            self.next.refused.push(RefusedPlugin { file: file.to_owned(), error: Arc::clone(error) });
             self.changes.push(CatalogChange {
-                reason: Some(reason),
+                reason: Some(reason(error)),
                 ..CatalogChange::new(What::Refused, file.to_owned(), None)
             });
         }
@@ -102,10 +121,12 @@ fn needs_list(server: &Plugin) -> bool {
 
 /// Returns whether a server is as it was, with the same tools and the same reasons why others are withheld.
 fn is_same(known: &Plugin, plugin: &Plugin) -> bool {
-    let reasons =
-        |plugin: &Plugin| plugin.withheld.iter().map(|error| WithCauses(&**error).to_string()).collect::<Vec<_>>();
     known.sha256 == plugin.sha256
         && known.has_tools_of(plugin)
         && known.holds_tools_of(plugin)
-        && reasons(known) == reasons(plugin)
+        && known.withheld.iter().map(reason).eq(plugin.withheld.iter().map(reason))
+}
+
+fn reason(error: &Arc<LoadError>) -> String {
+    WithCauses(&**error).to_string()
 }
