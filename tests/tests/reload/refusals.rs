@@ -5,11 +5,12 @@ use crate::reload::desk::{ALLOW, call, file, lines, put, put_bytes, says, word};
 use portcullis::Host;
 use portcullis::plugins::Observer;
 use portcullis::policy::PluginName;
+use portcullis::text::WithCauses;
 use portcullis_tests::{Manifest, Site, guest};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Installs a file that is not a plugin.
 type Bad = (&'static str, fn(&Site));
@@ -94,6 +95,34 @@ async fn a_half_written_file_is_loaded_when_it_is_complete() {
         assert!(host.catalog().refused().is_empty());
         assert_eq!(word(call(&host, name).await), "new");
     }
+}
+
+/// Panics when the plugin `panics` is compiled, as long as it is set.
+struct PanickingObserver(AtomicBool);
+
+impl Observer for PanickingObserver {
+    fn compiling(&self, plugin: &PluginName) {
+        assert!(plugin.as_str() != "panics" || !self.0.load(Ordering::Relaxed), "no such luck");
+    }
+
+    fn compiled(&self, _: &PluginName) {}
+}
+
+#[tokio::test]
+async fn a_file_whose_loading_panics_is_refused_alone_and_tried_again() {
+    let site = Site::new();
+    put(&site, "tool", "old");
+    put(&site, "panics", "new");
+    let observer = Arc::new(PanickingObserver(AtomicBool::new(true)));
+    let host = site.cold_builder(ALLOW).observer(Arc::clone(&observer) as _).open().await.unwrap();
+    assert_eq!(word(call(&host, "tool").await), "old");
+    let why = || host.catalog().refusal("panics").map(|refused| WithCauses(&*refused.error).to_string());
+    assert!(why().is_some_and(|why| why.contains("it panicked: no such luck")), "{:?}", why());
+    assert!(host.reload().await.unwrap().is_empty());
+    assert!(why().is_some());
+    observer.0.store(false, Ordering::Relaxed);
+    host.reload().await.unwrap();
+    assert_eq!(word(call(&host, "panics").await), "new");
 }
 
 /// Counts compilations.

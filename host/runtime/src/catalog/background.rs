@@ -7,7 +7,7 @@ use super::file::{self, FileError, Seen, Sighting};
 use super::load::{CachedPlugin, read};
 use super::load_error::LoadError;
 use super::load_signal::LoadSignal;
-use super::loader::Loader;
+use super::loader::{Loader, caught_step};
 use super::plugin::Plugin;
 use super::plugin_file::PluginBytes;
 use crate::caught::caught;
@@ -144,7 +144,7 @@ impl BackgroundLoads {
         file: &str,
         content: &Arc<PluginBytes>,
     ) -> Result<Option<Plugin>, LoadError> {
-        match self.loader.load_cached(file, content).await? {
+        match caught_step(|| Box::pin(self.loader.load_cached(file, content))).await? {
             CachedPlugin::Loaded(plugin) => Ok(Some(*plugin)),
             CachedPlugin::Unmade(_) => {
                 self.begin(directory, file, file::plugin_name(file)?, content);

@@ -7,7 +7,7 @@ use super::describing::{checked_manifest, describe};
 use super::description;
 use super::file::{self, FileError};
 use super::load_error::LoadError;
-use super::loader::{Loader, blocking};
+use super::loader::{Loader, blocking, caught_step};
 use super::plugin::Plugin;
 use super::plugin_file::{self, PluginBytes};
 use super::plugin_source::PluginSource;
@@ -69,10 +69,13 @@ impl Loader {
 
     /// Loads a plugin without its grants and with its own descriptions.
     pub(crate) async fn load(&self, file: &str, content: &Arc<PluginBytes>) -> Result<Plugin, LoadError> {
-        match self.load_cached(file, content).await? {
-            CachedPlugin::Loaded(plugin) => Ok(*plugin),
-            CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await,
-        }
+        let load = async {
+            match self.load_cached(file, content).await? {
+                CachedPlugin::Loaded(plugin) => Ok(*plugin),
+                CachedPlugin::Unmade(unmade) => self.load_unmade(file, content, unmade).await,
+            }
+        };
+        caught_step(|| Box::pin(load)).await
     }
 
     /// Loads a component that the application registers, without its grants. Maps its code at once, because there is no

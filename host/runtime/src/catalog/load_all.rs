@@ -95,6 +95,7 @@ impl Loader {
                 loading.spawn(async move { loader.load_file(listed, background).await });
             }
             let Some(loaded) = loading.join_next().await else { break };
+            // `load` returns its panics, so a task fails only with the runtime.
             let loaded: LoadedFile = loaded.map_err(io::Error::other).map_err(FileError::Io)?;
             into.read.extend(loaded.for_index().map(|read| (Arc::clone(&loaded.directory), read)));
             into.put(loaded);

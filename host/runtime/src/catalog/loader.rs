@@ -5,11 +5,12 @@ use super::file::FileError;
 use super::load_error::LoadError;
 use super::observer::Observer;
 use crate::audit::AuditWriter;
+use crate::caught::caught;
 use crate::metrics::CodeCacheCounters;
 use crate::servers::ServerChanges;
 use portcullis_ledger::logins::ServerLogins;
 use portcullis_ledger::pins::GeneratedPins;
-use portcullis_sandbox::{CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
+use portcullis_sandbox::{BoxFuture, CodeStore, Compiler, DESCRIBE_SLOTS, Engine};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -122,5 +123,31 @@ pub(crate) async fn blocking<T: Send + 'static>(
     match spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => Err(FileError::Io(io::Error::other(error)).into()),
+    }
+}
+
+/// Runs a step of loading one file or one server. A panic, such as one of the embedder's observer, is an error of that
+/// file or server, and does not keep others from loading.
+pub(super) async fn caught_step<'a, T>(
+    begin: impl FnOnce() -> BoxFuture<'a, Result<T, LoadError>>,
+) -> Result<T, LoadError> {
+    caught(begin).await.unwrap_or_else(|panic| Err(FileError::Io(io::Error::other(panic)).into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::WithCauses;
+
+    #[tokio::test]
+    async fn a_panic_of_a_step_is_an_error_that_the_next_reload_tries_again() {
+        assert_eq!(caught_step(|| Box::pin(async { Ok(7) })).await.unwrap(), 7);
+        let panics = async {
+            tokio::task::yield_now().await;
+            panic!("no such luck")
+        };
+        let error = caught_step::<()>(|| Box::pin(panics)).await.unwrap_err();
+        assert!(WithCauses(&error).to_string().contains("it panicked: no such luck"), "{error}");
+        assert!(error.may_pass());
     }
 }

@@ -6,7 +6,7 @@ use super::file::FileError;
 use super::generated_change::{GeneratedChange, ToolsOrigin};
 use super::generation_error::GenerationError;
 use super::load_error::LoadError;
-use super::loader::{Loader, blocking};
+use super::loader::{Loader, blocking, caught_step};
 use super::plugin::Plugin;
 use super::plugin_source::ServerToolFacts;
 use super::wanted::Wanted;
@@ -83,6 +83,7 @@ impl Loader {
             listing.spawn(async move { (loader.list_server(&mut plugin).await, plugin) });
         }
         while let Some(listed) = listing.join_next().await {
+            // `list_server` returns its panics, so a task fails only with the runtime.
             let Ok((listed, plugin)) = listed else { continue };
             let refused = |error| RefusedPlugin { file: plugin.file.clone(), error };
             match listed {
@@ -97,8 +98,12 @@ impl Loader {
     }
 
     /// Lists the tools of a server that has its grants, and compares them with their pin. After an error, the plugin is
-    /// unchanged.
+    /// unchanged. A panic is an error.
     pub(crate) async fn list_server(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
+        caught_step(|| Box::pin(self.list_and_check(plugin))).await
+    }
+
+    async fn list_and_check(&self, plugin: &mut Plugin) -> Result<(), LoadError> {
         if let Some(fault) = &plugin.grants.package_fault {
             return Err(LoadError::Server(Box::new(ServerFault::Package(fault.clone()))));
         }
