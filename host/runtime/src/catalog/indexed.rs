@@ -12,6 +12,7 @@ use super::refusal;
 use crate::audit::AuditError;
 use cap_std::fs::Dir;
 use portcullis_definitions::definition;
+use portcullis_sandbox::CodeStore;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -82,9 +83,18 @@ const FEW_FILES_MAX: usize = 8;
 const SMALL_INDEX_BYTES_MAX: u64 = 256 * 1024;
 
 /// Returns whether a few files are smaller than the indexes of their directories.
-fn are_smaller_than_indexes(loader: &Loader, files: &[ListedFile]) -> bool {
-    let Some(first) = files.first().filter(|_| files.len() <= FEW_FILES_MAX) else { return false };
-    let index_bytes = CatalogIndex::bytes(&loader.store, &first.directory);
+fn are_smaller_than_indexes(store: &CodeStore, files: &[ListedFile]) -> bool {
+    if files.len() > FEW_FILES_MAX {
+        return false;
+    }
+    let mut directories: Vec<&Arc<Dir>> = Vec::new();
+    for listed in files {
+        // All files of a directory share one handle.
+        if directories.iter().all(|known| !Arc::ptr_eq(known, &listed.directory)) {
+            directories.push(&listed.directory);
+        }
+    }
+    let index_bytes: u64 = directories.into_iter().map(|directory| CatalogIndex::bytes(store, directory)).sum();
     let bytes = |listed: &ListedFile| file::identity(&listed.directory, &listed.file).map_or(0, |found| found.bytes());
     index_bytes > SMALL_INDEX_BYTES_MAX && index_bytes > files.iter().map(bytes).sum()
 }
@@ -108,7 +118,7 @@ impl Loader {
     ) -> Result<Vec<IndexedLook>, LoadError> {
         let loader = Arc::clone(self);
         let look = move || {
-            if are_smaller_than_indexes(&loader, &files) {
+            if are_smaller_than_indexes(&loader.store, &files) {
                 return Ok((files.into_iter().map(IndexedLook::NotLooked).collect(), Vec::new()));
             }
             let Indexes { indexes, rejected } = Indexes::of(&loader, &files);
@@ -204,6 +214,42 @@ mod tests {
             })
             .collect();
         assert_eq!(files, ["b.wasm", "c.wasm", "a.wasm"]);
+        fs::remove_dir_all(&root).unwrap();
+    }
+
+    #[test]
+    fn a_few_files_are_compared_with_the_indexes_of_all_their_directories() {
+        let root = std::env::temp_dir().join(format!("portcullis-smaller-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        for directory in ["user", "project", "cache"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        fs::write(root.join("user/a.wasm"), [0_u8; 10]).unwrap();
+        fs::write(root.join("project/b.wasm"), [0_u8; 10]).unwrap();
+        let open = |name: &str| OwnPlace::if_exists("the plugin directory", &root.join(name)).unwrap();
+        let cache = open("cache").directory.unwrap().try_clone().unwrap();
+        let store = CodeStore::new(cache, &[0; 32], Some([0; 32]));
+        let listed = listing::list_all(&[open("user"), open("project")]).unwrap();
+        assert!(!are_smaller_than_indexes(&store, &listed), "there are no indexes");
+        // Only the second directory has an index, which is large.
+        let project = &listed[1];
+        let stamp = file::identity(&project.directory, &project.file).unwrap();
+        let sighting = Sighting { stamp, sha256: [0; 32], settled: true };
+        let mut index = CatalogIndex::default();
+        let mut number = 0;
+        while CatalogIndex::bytes(&store, &project.directory) <= SMALL_INDEX_BYTES_MAX {
+            for _ in 0..1000 {
+                number += 1;
+                index.enter(&store, ReadFile { file: format!("p{number}.wasm"), sighting, outline: None });
+            }
+            assert!(number <= 100_000, "the index does not grow");
+            index.write(&store, &project.directory);
+        }
+        assert!(are_smaller_than_indexes(&store, &listed));
+        assert!(!are_smaller_than_indexes(&store, &listed[..1]), "the first directory has no index");
+        let many: Vec<ListedFile> =
+            (0..=FEW_FILES_MAX).flat_map(|_| listing::list_all(&[open("project")]).unwrap()).collect();
+        assert!(!are_smaller_than_indexes(&store, &many), "the files are too many to be compared");
         fs::remove_dir_all(&root).unwrap();
     }
 }
