@@ -1,5 +1,8 @@
 //! File locks that keep the order of a session among several processes on one state directory. They are taken after the
 //! order in memory.
+//!
+//! Unlike that order, they have no queue. A call that has to run alone waits until no call of another process holds the
+//! file, so it can wait for long while such calls overlap all the time.
 
 use super::runs::Runs;
 use crate::text::sha256;

@@ -98,9 +98,10 @@ impl Admissions {
         self.slots.usage()
     }
 
-    /// Waits for the order of the call's session, and then for a run slot, for no longer than `patience`. A call that a
-    /// tool makes uses those that the call of the tool, the `lender`, offers, if it can. Notes in `waits` how
-    /// long it waited.
+    /// Waits for the order of the call's session, and then for a run slot. Waits for the slot for no longer than
+    /// `patience`. The wait for the order has no limit: it lasts as long as the calls before it run, which may be
+    /// minutes, and each of them has its own limits. Dropping this ends both waits. A call that a tool makes uses those
+    /// that the call of the tool, the `lender`, offers, if it can. Notes in `waits` how long it waited.
     pub(crate) async fn admit(
         &self,
         applicant: Applicant<'_>,
