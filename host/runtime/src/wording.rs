@@ -26,7 +26,10 @@ pub fn answer(text: &str) -> String {
 
 fn of_answer(text: &str) -> String {
     match text.rfind(NOTICE) {
-        Some(begin) if text.ends_with(']') => format!("{}{}", &text[..begin], named(&text[begin..])),
+        // The pages of `output.read` and `output.grep` consist of lines, so their notice ends with a line break.
+        Some(begin) if text.strip_suffix('\n').unwrap_or(text).ends_with(']') => {
+            format!("{}{}", &text[..begin], named(&text[begin..]))
+        }
         Some(_) | None => text.to_owned(),
     }
 }
@@ -50,11 +53,16 @@ mod tests {
         let text = "a tool says output.read\n[Portcullis: cut. Read on with output.read {}, or output.grep.]";
         let reworded = "a tool says output.read\n[Portcullis: cut. Read on with output__read {}, or output__grep.]";
         assert_eq!(answer(text), reworded);
-        for text in ["output.read", "[Portcullis: output.read] and more", ""] {
+        let page = "     1\toutput.read\n[Portcullis: there is more. Continue with output.read {}.]\n";
+        let reworded_page = "     1\toutput.read\n[Portcullis: there is more. Continue with output__read {}.]\n";
+        assert_eq!(answer(page), reworded_page);
+        for text in ["output.read", "[Portcullis: output.read] and more", "[Portcullis: output.read]\n\n", "\n", ""] {
             assert_eq!(answer(text), text);
         }
         let result = format!("{RESULT}1 of 1, a__b{RESULT_COMPLETED}");
-        assert_eq!(answer(&format!("{result}\n{text}")), format!("{result}\n{reworded}"));
+        for (text, reworded) in [(text, reworded), (page, reworded_page)] {
+            assert_eq!(answer(&format!("{result}\n{text}")), format!("{result}\n{reworded}"));
+        }
         for text in [format!("{result}\n[output.read]"), result] {
             assert_eq!(answer(&text), text);
         }

@@ -343,6 +343,11 @@ async fn a_notice_contains_the_tool_name_that_the_model_uses() {
         assert!(cut.contains("output__read") && cut.contains("output__grep"), "{format}: {cut}");
         assert!(!cut.contains("output.read"), "{format}: {cut}");
         assert!(!text(format, &results[1]).contains("output.read"), "{format}");
+        let arguments = json!({ "reference": replies[0].reference.as_ref().unwrap().id, "limit": 1 });
+        let (hydrated, replies) = replied(&host, format, &[("output__read", arguments)]).await;
+        let results = contents(format, &hydrated.results(&replies));
+        let page = text(format, &results[0]);
+        assert!(page.contains("Continue with output__read {") && !page.contains("output.read"), "{format}: {page}");
     }
 }
 
