@@ -13,7 +13,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::SystemTime;
 
 /// The part that all events of a call share.
@@ -180,11 +180,12 @@ impl Publisher {
         if let Some(Ear(queue)) = own {
             queue.put(event.clone());
         }
-        // The lock is held for all queues, so that concurrent events have the same order in each. No `put` waits.
+        // The lock is held for all queues, so that concurrent events have the same order in each. No `add` waits.
         let queues = self.queues.lock_recovered();
-        for queue in queues.iter() {
-            queue.put(event.clone());
-        }
+        let woken: Vec<Waker> = queues.iter().filter_map(|queue| queue.add(event.clone())).collect();
+        drop(queues);
+        // A subscriber may run at once and drop its subscription, which takes the lock.
+        woken.into_iter().for_each(Waker::wake);
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<Arc<SubscriberQueue>>)) {
@@ -199,7 +200,9 @@ impl Publisher {
 
 impl Drop for Publisher {
     fn drop(&mut self) {
-        self.change(|queues| queues.drain(..).for_each(|queue| queue.close()));
+        let queues = std::mem::take(&mut *self.queues.lock_recovered());
+        // Closing wakes the subscribers, so it happens outside the lock.
+        queues.iter().for_each(|queue| queue.close());
     }
 }
 
@@ -224,7 +227,7 @@ mod tests {
     }
 
     fn polled(events: &mut Events) -> Poll<Option<String>> {
-        let event = Pin::new(events).poll_next(&mut Context::from_waker(std::task::Waker::noop()));
+        let event = Pin::new(events).poll_next(&mut Context::from_waker(Waker::noop()));
         event.map(|event| event.map(|event| event.call.to_string()))
     }
 
@@ -237,5 +240,31 @@ mod tests {
         drop(publisher);
         assert_eq!(polled(&mut events), Poll::Ready(Some("c".to_owned())));
         assert_eq!(polled(&mut events), Poll::Ready(None));
+    }
+
+    /// A task that runs where it is woken, and then drops its subscription.
+    struct InlineTask {
+        publisher: Arc<Publisher>,
+        events: Mutex<Option<Events>>,
+    }
+
+    impl std::task::Wake for InlineTask {
+        fn wake(self: Arc<Self>) {
+            // Otherwise the drop would wait forever.
+            assert!(self.publisher.queues.try_lock().is_ok(), "a subscriber was woken with the lock held");
+            self.events.lock_recovered().take();
+        }
+    }
+
+    #[test]
+    fn a_subscriber_can_drop_its_subscription_where_it_is_woken() {
+        let publisher = Arc::new(Publisher::default());
+        let task = Arc::new(InlineTask { publisher: Arc::clone(&publisher), events: Mutex::default() });
+        let (waker, mut events) = (Waker::from(Arc::clone(&task)), publisher.subscribe());
+        assert!(Pin::new(&mut events).poll_next(&mut Context::from_waker(&waker)).is_pending());
+        *task.events.lock_recovered() = Some(events);
+        publisher.state(None, heading, CallState::Pending);
+        assert!(task.events.lock_recovered().is_none(), "the subscriber was not woken");
+        assert!(!publisher.is_heard());
     }
 }

@@ -51,11 +51,18 @@ impl SubscriberQueue {
         self.filter.has_payloads()
     }
 
+    /// Adds an event that passes the filter, and wakes the subscriber.
+    pub(super) fn put(&self, event: Event) {
+        wake(self.add(event));
+    }
+
     /// Adds an event that passes the filter. Drops the oldest progress if there is too much. Ends the subscription with
-    /// a `Lagged` event if there are too many states.
-    pub(super) fn put(&self, mut event: Event) {
+    /// a `Lagged` event if there are too many states. Returns the task of the subscriber if it waits: wake it without a
+    /// lock.
+    #[must_use]
+    pub(super) fn add(&self, mut event: Event) -> Option<Waker> {
         if !self.filter.passes(&event) {
-            return;
+            return None;
         }
         if !self.has_payloads() || matches!(event.kind, EventKind::Progress(_)) {
             // Progress is limited by number and not by `payload_bytes`, so it has no payloads.
@@ -63,12 +70,10 @@ impl SubscriberQueue {
         }
         let mut waiting = self.waiting();
         if waiting.over {
-            return;
+            return None;
         }
         waiting.put(event);
-        let subscriber = waiting.subscriber.take();
-        drop(waiting);
-        wake(subscriber);
+        waiting.subscriber.take()
     }
 
     /// Takes the oldest event.
@@ -108,7 +113,7 @@ impl SubscriberQueue {
     }
 }
 
-/// Wakes a subscriber. It may run at once, so this must not be called with the lock held.
+/// Wakes a subscriber. It may run at once, so this must not be called with a lock held.
 fn wake(subscriber: Option<Waker>) {
     if let Some(subscriber) = subscriber {
         subscriber.wake();
