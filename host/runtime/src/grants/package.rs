@@ -42,11 +42,7 @@ impl LocatedPackage {
         let spec: PackageSpec = package.spec.parse().map_err(|error| failed(&error))?;
         let store = PackageStore::open_existing(&packages_of(state)).map_err(|error| failed(&error))?;
         let installed = store.map(|store| store.installations(&spec)).transpose().map_err(|error| failed(&error))?;
-        let installed = installed.unwrap_or_default();
-        // Several installations of one package have different files. The host does not choose among them.
-        let Ok([installed]) = <[InstalledPackage; 1]>::try_from(installed) else {
-            return Err(format!("{spec} is not installed: run `portcullis server install {server}`"));
-        };
+        let installed = only_one(installed.unwrap_or_default(), &spec, server)?;
         let runtime = Runtime::find(spec.kind(), &ToolEnvironment::default()).map_err(|error| failed(&error))?;
         let command = installed.command(&runtime, package.program.as_deref(), None).map_err(|error| failed(&error))?;
         let arguments = command.arguments.into_iter().map(|argument| argument.into_string());
@@ -73,7 +69,35 @@ impl LocatedPackage {
     }
 }
 
+/// Returns the only installation of a package. Several have different files or platforms, and the host does not choose.
+fn only_one<T>(installations: Vec<T>, spec: &PackageSpec, server: &str) -> Result<T, String> {
+    <[T; 1]>::try_from(installations).map(|[installed]| installed).map_err(|installations| match installations.len() {
+        0 => format!("{spec} is not installed: run `portcullis server install {server}`"),
+        count => format!(
+            "{spec} is installed {count} times, and the host does not choose among them: run `portcullis server install \
+             {server}`, which installs it again and removes the others"
+        ),
+    })
+}
+
 /// Returns whether every confined program sees a folder.
 fn is_of_the_system(folder: &Path) -> bool {
     ["/usr", "/bin", "/lib", "/lib64"].iter().any(|system| folder.starts_with(system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_installations_are_not_reported_as_none() {
+        let spec: PackageSpec = "npm:notes@1.0.0".parse().unwrap();
+        let find = |installations| only_one(installations, &spec, "notes");
+        assert_eq!(find(vec!["one"]), Ok("one"));
+        let none = "npm:notes@1.0.0 is not installed: run `portcullis server install notes`";
+        assert_eq!(find(Vec::new()), Err(none.to_owned()));
+        let several = find(vec!["one", "other"]).unwrap_err();
+        assert!(several.contains("is installed 2 times") && !several.contains("is not installed"), "{several}");
+        assert!(several.contains("run `portcullis server install notes`"), "{several}");
+    }
 }
