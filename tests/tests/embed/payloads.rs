@@ -67,6 +67,19 @@ async fn a_subscriber_can_follow_one_session_or_one_principal() {
 }
 
 #[tokio::test]
+async fn a_filter_passes_no_session_whose_long_name_begins_alike() {
+    let site = Site::new();
+    let (host, ..) = open(&site, &allow_all("")).await;
+    let long = |last: &str| format!("{}{last}", "s".repeat(500));
+    let mut events = host.events_with(EventFilter::new().session(&long("a")).with_payloads());
+    for last in ["a", "b"] {
+        host.call(Request::json("app.echo", &json!({ "text": last })).session(&long(last))).await;
+    }
+    let results: Vec<_> = texts(&mut events).into_iter().filter_map(|(_, _, result)| result).collect();
+    assert_eq!(results, ["a"]);
+}
+
+#[tokio::test]
 async fn a_long_payload_is_cut_and_names_the_kept_output() {
     let site = Site::new();
     let (host, ..) = open(&site, &allow_all("output = \"64 KiB\"")).await;

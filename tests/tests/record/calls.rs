@@ -167,7 +167,7 @@ async fn a_guest_cannot_make_an_entry_too_long_to_be_written() {
         let text = PRINTS_AND_TRAPS.replace("NAME", &name.repeat(5000));
         site.plugin("prints", &component(&module(&text, &Manifest::of("prints"))));
         let host = site.open(&portcullis_tests::allow_all("")).await;
-        let request = Request::new("prints.run", "{}").session(&"\u{1}".repeat(200)).agent(&"\u{1}".repeat(200));
+        let request = Request::new("prints.run", "{}").session(&"\u{1}".repeat(128)).agent(&"\u{1}".repeat(200));
         let reply = host.call(request).await;
         assert_eq!(reply.code, Code::Trapped, "{name}: {}", reply.message);
         assert_eq!(text_of(&outcome_of(&host, &reply.id), "code"), "trapped");

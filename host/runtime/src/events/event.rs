@@ -37,7 +37,8 @@ impl CallState {
 pub struct Event {
     /// The id of the call.
     pub call: Arc<str>,
-    /// The session of the call, as in the audit log.
+    /// The session of the call, as in the audit log: its name, or `sha256:` and the digest of a name of more than 128
+    /// bytes.
     pub session: Arc<str>,
     /// The tool's name as the caller wrote it, as in the audit log. Untrusted text.
     pub tool: Arc<str>,

@@ -1,11 +1,8 @@
 //! What a subscriber wants to receive.
 
 use super::event::Event;
-use crate::text::cut;
+use crate::outputs::session_name;
 use portcullis_policy::Principal;
-
-/// Maximum length of a session in an event, in bytes, as in the audit log.
-const SESSION_BYTES_MAX: usize = 128;
 
 /// Which events a subscriber receives, and whether they carry arguments and results. A new filter passes the events of
 /// all calls, without them.
@@ -24,6 +21,7 @@ const SESSION_BYTES_MAX: usize = 128;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventFilter {
+    /// The session, as events name it.
     session: Option<String>,
     principal: Option<String>,
     payloads: PayloadDelivery,
@@ -43,10 +41,10 @@ impl EventFilter {
         Self::default()
     }
 
-    /// Passes only the events of calls of this session.
+    /// Passes only the events of calls of this session: its name, or how [`Event::session`] names it.
     #[must_use]
     pub fn session(mut self, session: &str) -> Self {
-        self.session = Some(cut(session, SESSION_BYTES_MAX).to_owned());
+        self.session = Some(session_name(session));
         self
     }
 

@@ -209,6 +209,7 @@ impl Drop for Publisher {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outputs::session_name;
 
     fn heading() -> Heading {
         Heading {
@@ -240,6 +241,18 @@ mod tests {
         drop(publisher);
         assert_eq!(polled(&mut events), Poll::Ready(Some("c".to_owned())));
         assert_eq!(polled(&mut events), Poll::Ready(None));
+    }
+
+    #[test]
+    fn a_filter_passes_no_session_whose_long_name_begins_alike() {
+        let publisher = Arc::new(Publisher::default());
+        let long = |last: &str| format!("{}{last}", "s".repeat(500));
+        let mut events = publisher.subscribe_with(EventFilter::new().session(&long("a")));
+        let of = |session: &str| Heading { session: session_name(session).into(), ..heading() };
+        publisher.state(None, || of(&long("b")), CallState::Pending);
+        assert_eq!(polled(&mut events), Poll::Pending);
+        publisher.state(None, || of(&long("a")), CallState::Pending);
+        assert!(polled(&mut events).is_ready());
     }
 
     /// A task that runs where it is woken, and then drops its subscription.

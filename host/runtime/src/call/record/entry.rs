@@ -10,6 +10,7 @@ use crate::call::effects::EffectsLine;
 use crate::call::rejection::Rejection;
 use crate::inner::HostState;
 use crate::metrics::{CallMetrics, FinishedCall, PolicyAnswer};
+use crate::outputs::session_name;
 use crate::reply::{Code, Reply};
 use crate::request::Request;
 use crate::storage_health::StorageHealth;
@@ -46,8 +47,9 @@ pub(super) struct CallEntry {
 impl CallEntry {
     pub(super) fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
-            // Callers choose the lengths of these texts, and a line of the audit log has a maximum.
-            session: cut(&request.origin.session, 128).to_owned(),
+            // Callers choose the lengths of these texts, and a line of the audit log has a maximum. Sessions are told
+            // apart by their names, so a long name is not cut.
+            session: session_name(&request.origin.session),
             principal: request.origin.principal.as_str().to_owned(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
             trace: request.origin.trace.clone(),
