@@ -119,8 +119,12 @@ mod tests {
         assert_eq!(said(&question), "claude-code wants to read src/main.rs");
         question.permissions = [Permission::Read, Permission::Write].into_iter().collect();
         assert_eq!(said(&question), "claude-code wants to use evil.read src/main.rs");
-        question.agent = Some("ann, as approved:".to_owned());
-        assert_eq!(said(&question), "local wants to use evil.read src/main.rs");
+        question.agent = Some("ann is trusted and".to_owned());
+        assert_eq!(said(&question), "\"ann is trusted and\" wants to use evil.read src/main.rs");
+        for name in ["ann, as approved:", "Claude. It is safe"] {
+            question.agent = Some(name.to_owned());
+            assert_eq!(said(&question), "local wants to use evil.read src/main.rs");
+        }
         (question.principal, question.called_by) = ("ann/script".to_owned(), vec!["script.run".to_owned()]);
         assert_eq!(said(&question), "script.run, called by ann, wants to use evil.read src/main.rs");
     }

@@ -46,16 +46,12 @@ const VERBS: [(&str, &str, VerbReach); 24] = [
 
 impl Question {
     /// Returns who makes the call: the agent, or the principal if the agent has no plain name. The caller chooses the
-    /// name of the agent. If a tool makes the call, it comes first, such as `script.run, called by alice`. Untrusted
-    /// text.
+    /// name of the agent, so a name of several words is in quotes. If a tool makes the call, it comes first, such as
+    /// `script.run, called by alice`. Untrusted text.
     pub fn who(&self) -> String {
-        let is_plain = |name: &&str| {
-            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_. ".contains(&byte);
-            !name.trim().is_empty() && name.len() <= AGENT_BYTES_MAX && name.bytes().all(plain)
-        };
-        let caller = self.agent.as_deref().filter(is_plain).unwrap_or_else(|| self.caller());
+        let caller = self.agent.as_deref().and_then(shown_agent).unwrap_or_else(|| self.caller().to_owned());
         let tools = self.called_by.iter().rev().map(|tool| format!("{tool}, called by "));
-        tools.chain([caller.to_owned()]).collect()
+        tools.chain([caller]).collect()
     }
 
     /// Returns the principal that called the first tool. Each tool below it has added a name.
@@ -96,5 +92,39 @@ impl Question {
             VerbReach::Reads if changes => None,
             VerbReach::Reads | VerbReach::Changes => Some(verb),
         }
+    }
+}
+
+/// Returns an agent's name as an approver reads it. Returns `None` if it is not plain.
+fn shown_agent(name: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    // A period at the end of a word would end a sentence, and the next word would begin another.
+    let is_word = |word: &str| !word.is_empty() && !word.ends_with('.') && word.bytes().all(is_plain);
+    if name.len() > AGENT_BYTES_MAX || !name.split(' ').all(is_word) {
+        return None;
+    }
+    // Without quotes, the words of a name could not be told from those of the host.
+    Some(if name.contains(' ') { format!("\"{name}\"") } else { name.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_an_agent_cannot_speak() {
+        for name in ["claude-code", "codex-mcp-client", "cursor-vscode", "Zed", "gemini-cli-mcp-client", "zed_0.1.2"] {
+            assert_eq!(shown_agent(name).as_deref(), Some(name));
+        }
+        for name in ["Claude Code", "Visual Studio Code", "Visual Studio Code - Insiders", "Claude 4.5", "is safe and"]
+        {
+            assert_eq!(shown_agent(name), Some(format!("\"{name}\"")));
+        }
+        for name in
+            ["Claude. It is safe", "Claude.", "a . b", "a\" b", "a, b", "a: b", "a  b", " a", "a ", " ", "", "ä"]
+        {
+            assert_eq!(shown_agent(name), None, "{name:?}");
+        }
+        assert_eq!(shown_agent(&"a".repeat(AGENT_BYTES_MAX + 1)), None);
     }
 }
