@@ -5,6 +5,7 @@ use crate::audit::AuditError;
 use crate::host::Host;
 use crate::inner::HostState;
 use crate::ledger_standing::Anchoring;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -76,13 +77,44 @@ fn check_files(host: &HostState) -> Result<(), StorageFault> {
     Ok(host.audit.ledger_mark().map(drop)?)
 }
 
+/// Writes a file and removes it. Checks of other hosts may use the file at the same time: several hosts of a process, or
+/// of containers in which processes have the same ids.
 fn try_to_write(directory: &Dir) -> io::Result<()> {
     let name = format!("write-test.{}", std::process::id());
-    // Remove the file that a killed process with the same id may have left.
+    // Remove the file that a killed process with the same id may have left, because writing to it needs no more room.
     let _ = directory.remove_file(&name);
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
+    options.write(true).create(true).truncate(false).mode(0o600).follow(FollowSymlinks::No);
     let written = directory.open_with(&name, &options).and_then(|mut file| file.write_all(&[0; TEST_BYTES]));
-    let removed = directory.remove_file(&name);
-    written.and(removed)
+    match directory.remove_file(&name) {
+        // Another check has removed it, which does not keep this one from writing.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => written,
+        removed => written.and(removed),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directory that it opens")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::thread;
+
+    #[test]
+    fn checks_at_the_same_time_do_not_disturb_each_other() {
+        let path = std::env::temp_dir().join(format!("portcullis-write-test-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        let directory = Dir::open_ambient_dir(&path, cap_std::ambient_authority()).unwrap();
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| (0..200).for_each(|_| try_to_write(&directory).unwrap()));
+            }
+        });
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0);
+        // What keeps the file from being written is still a fault.
+        fs::create_dir(path.join(format!("write-test.{}", std::process::id()))).unwrap();
+        assert!(try_to_write(&directory).is_err());
+        fs::remove_dir_all(path).unwrap();
+    }
 }
