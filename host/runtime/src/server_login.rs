@@ -19,6 +19,9 @@ pub enum ServerLoginError {
     /// The audit log cannot be written. No login has changed.
     #[error(transparent)]
     Audit(#[from] AuditError),
+    /// The host is logged out, and the audit log cannot be written.
+    #[error("logged out, but the audit log has no entry of it")]
+    Unrecorded(#[source] AuditError),
 }
 
 /// An authorization server at which a person can log in. Nothing was sent to it that names the person.
@@ -81,11 +84,15 @@ impl Host {
     /// Revokes the token of a server and removes it. Running hosts of the state directory use it no more.
     ///
     /// # Errors
-    /// The policy does not log in to the server, or the state directory cannot be written.
+    /// The policy does not log in to the server, or the state directory cannot be written. After
+    /// [`ServerLoginError::Unrecorded`], only the entry in the audit log is missing.
     pub async fn log_out(&self, server: &PluginName) -> Result<LoggedOut, ServerLoginError> {
         let account = self.account(server)?;
-        self.note_login(server, "logged out").await?;
         let (was_logged_in, revoked) = account.forget().await?;
+        if was_logged_in {
+            // A revocation takes effect first. An audit log that cannot be written must not prevent it.
+            self.note_login(server, "logged out").await.map_err(ServerLoginError::Unrecorded)?;
+        }
         let (is_revoked, fault) = match revoked {
             Ok(is_revoked) => (is_revoked, None),
             Err(error) => (false, Some(error.to_string())),
@@ -176,5 +183,45 @@ impl std::fmt::Debug for PendingLogin {
     /// Leaves out the page, which has the state of the login.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("PendingLogin").field("server", &self.server).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the state directory and damages it")]
+mod tests {
+    use super::*;
+    use crate::Compiler;
+    use portcullis_ledger::logins::LoginServer;
+    use std::fs;
+
+    #[tokio::test]
+    async fn a_logout_takes_effect_before_its_entry_is_written() {
+        const ADDRESS: &str = "http://127.0.0.1:9/mcp";
+        let root = std::env::temp_dir().join(format!("portcullis-logout-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(root.join("plugins")).unwrap();
+        let (log, policy) =
+            (root.join("state/audit.jsonl"), format!("[server.desk]\nurl = {ADDRESS:?}\noauth = true\n"));
+        let builder = Host::builder(root.join("plugins"), root.join("state")).compiler(Compiler::InProcess).calls(1);
+        let host = builder.policy_text(&policy, &root).open().await.unwrap();
+        let desk = "desk".parse().unwrap();
+        let entries = || fs::read_to_string(&log).unwrap().matches("logged out").count();
+        // The host has not written this login, so nothing revokes it.
+        let keep = || host.0.loader.logins.keep(&LoginServer::new("desk", ADDRESS), b"a token").unwrap();
+
+        assert!(!host.log_out(&desk).await.unwrap().was_logged_in);
+        assert_eq!(entries(), 0, "there was no login");
+        keep();
+        assert_eq!(host.login_status(&desk).await.unwrap(), LoginStatus::Damaged);
+        assert!(host.log_out(&desk).await.unwrap().was_logged_in);
+        assert_eq!(entries(), 1);
+        keep();
+        let whole = fs::read(&log).unwrap();
+        fs::write(&log, &whole[..whole.len() - 1]).unwrap();
+        let done = host.log_out(&desk).await;
+        assert!(matches!(done, Err(ServerLoginError::Unrecorded(_))), "{done:?}");
+        assert_eq!(host.login_status(&desk).await.unwrap(), LoginStatus::LoggedOut);
+        drop(host);
+        fs::remove_dir_all(root).unwrap();
     }
 }
