@@ -43,8 +43,9 @@ impl PathBase {
         self.home.as_deref()
     }
 
-    /// Returns the path of a binding for display. It opens nothing. If the home directory is needed and not known, the
-    /// path stays as it is written.
+    /// Returns the path of a binding. It opens nothing, and a relative path may leave the base, so it is for messages
+    /// and for programs, whose paths are absolute. If the home directory is needed and not known, the path stays as it
+    /// is written.
     pub fn join(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.in_home(path).flatten().unwrap_or_else(|| self.path.join(path))

@@ -89,4 +89,12 @@ impl Bases {
             Some(Layer::BuiltIn | Layer::User) | None => &self.user,
         }
     }
+
+    /// Returns the places to which the grants of a layer must still lead. Only those of a project are trusted by place.
+    pub(super) fn trusted_places(&self, layer: Option<Layer>) -> &[GrantPlace] {
+        match layer {
+            Some(Layer::Project) => &self.project_grants,
+            Some(Layer::BuiltIn | Layer::User) | None => &[],
+        }
+    }
 }

@@ -11,9 +11,8 @@ use crate::audit::AuditError;
 use crate::places::{self, OwnPlace};
 use crate::project_policy::{GrantPlace, ProjectGrantError};
 use portcullis_policy::{
-    Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, InstanceLifetime, Layer,
-    PluginName, Policy, ProcessBinding, ProcessNetwork, Scheme, ServerPolicy, ServiceBinding, StoreBinding,
-    ToolsBinding,
+    Access, Binding, ClockResolution, DependencyKey, DirectoryBinding, HttpBinding, InstanceLifetime, PluginName,
+    Policy, ProcessBinding, ProcessNetwork, Scheme, ServerPolicy, ServiceBinding, StoreBinding, ToolsBinding,
 };
 use portcullis_sandbox::{Client, Directory, Network, PathBase, PluginSecrets, ProgramFile};
 use std::collections::BTreeMap;
@@ -115,11 +114,8 @@ impl Opening<'_> {
         let policy = self.policy;
         let mut keys = BTreeMap::new();
         for (key, binding) in policy.bindings(plugin) {
-            let layer = policy.binding_layer(plugin, key);
-            let place = BindingPlace { plugin, key, base: self.bases.of(layer) };
-            if layer == Some(Layer::Project) {
-                place.check_trusted(&self.bases.project_grants)?;
-            }
+            let place = self.binding_place(plugin, key);
+            place.check_trusted()?;
             let grant = match binding {
                 Binding::Directory(binding) => Grant::Directory(place.directory(binding, self)?),
                 Binding::Http(binding) => match policy.server(plugin).filter(|_| binding.server.is_some()) {
@@ -144,7 +140,7 @@ impl Opening<'_> {
         let (mut programs, mut package_fault) = (Vec::new(), None);
         for (key, binding) in policy.bindings(plugin) {
             let Binding::Process(binding) = binding else { continue };
-            let place = BindingPlace { plugin, key, base: self.bases.of(policy.binding_layer(plugin, key)) };
+            let place = self.binding_place(plugin, key);
             let located = binding
                 .server_package()
                 .map(|package| LocatedPackage::find(&self.own.state.path, package, plugin.as_str()));
@@ -170,6 +166,12 @@ impl Opening<'_> {
             package_fault,
         })
     }
+
+    /// Returns where a binding of the policy leads, and to where the user trusts it to lead.
+    fn binding_place<'b>(&'b self, plugin: &'b PluginName, key: &'b DependencyKey) -> BindingPlace<'b> {
+        let layer = self.policy.binding_layer(plugin, key);
+        BindingPlace { plugin, key, base: self.bases.of(layer), trusted: self.bases.trusted_places(layer) }
+    }
 }
 
 impl Opening<'_> {
@@ -183,7 +185,7 @@ impl Opening<'_> {
     ) -> Result<BoundDirectory, GrantError> {
         let (hidden, read_only, writable) = (Vec::new(), Vec::new(), Vec::new());
         let binding = DirectoryBinding { path, access, narrow: None, hidden, read_only, writable };
-        BindingPlace { plugin, key, base: &self.bases.user }.directory(&binding, self)
+        BindingPlace { plugin, key, base: &self.bases.user, trusted: &[] }.directory(&binding, self)
     }
 }
 
@@ -192,19 +194,36 @@ struct BindingPlace<'a> {
     plugin: &'a PluginName,
     key: &'a DependencyKey,
     base: &'a PathBase,
+    /// The places of the project's grants that the user trusts, if the binding is the project's.
+    trusted: &'a [GrantPlace],
 }
 
 impl BindingPlace<'_> {
     /// Refuses a grant of a project if it leads to another place than when it was trusted.
-    fn check_trusted(&self, trusted: &[GrantPlace]) -> Result<(), GrantError> {
-        for trusted in trusted.iter().filter(|trusted| trusted.plugin == *self.plugin && trusted.key == *self.key) {
+    fn check_trusted(&self) -> Result<(), GrantError> {
+        for trusted in self.trusted.iter().filter(|trusted| self.has(trusted)) {
             let now = places::resolve(&self.base.join(&trusted.written)).map_err(AuditError::Io)?;
-            if now != trusted.resolved {
-                let (plugin, key, path) = (self.plugin.clone(), self.key.clone(), trusted.written.clone());
-                return Err(ProjectGrantError::Moved { plugin, key, path, now }.into());
-            }
+            self.check_opened(&trusted.written, &now)?;
         }
         Ok(())
+    }
+
+    /// Refuses what a path of a project led to, if it is at another place than when it was trusted. `now` has no links.
+    fn check_opened(&self, written: &str, now: &Path) -> Result<(), GrantError> {
+        let mut trusted = self.trusted.iter().filter(|trusted| self.has(trusted) && trusted.written == written);
+        match trusted.all(|trusted| trusted.resolved == now) {
+            true => Ok(()),
+            false => Err(self.moved(written, now)),
+        }
+    }
+
+    fn has(&self, place: &GrantPlace) -> bool {
+        place.plugin == *self.plugin && place.key == *self.key
+    }
+
+    fn moved(&self, written: &str, now: &Path) -> GrantError {
+        let (plugin, key) = (self.plugin.clone(), self.key.clone());
+        ProjectGrantError::Moved { plugin, key, path: written.to_owned(), now: now.to_owned() }.into()
     }
 
     fn directory(&self, binding: &DirectoryBinding, opening: &Opening<'_>) -> Result<BoundDirectory, GrantError> {
@@ -217,11 +236,11 @@ impl BindingPlace<'_> {
         if let Some(what) = opening.own.covered_by(&directory, &place).map_err(AuditError::Io)? {
             return Err(GrantError::Covers { plugin: plugin.clone(), key: key.clone(), path: written.clone(), what });
         }
-        // Check what was opened, because a link may have changed in between.
+        // Check what was opened, because a link may have changed since the last check.
         if !directory.is_at(&place).map_err(AuditError::Io)? {
-            let (plugin, key, path) = (plugin.clone(), key.clone(), written.clone());
-            return Err(ProjectGrantError::Moved { plugin, key, path, now: place }.into());
+            return Err(self.moved(written, &place));
         }
+        self.check_opened(written, &place)?;
         let directory = directory.masked(binding.masks());
         if let Some(Changeable { what, mask }) =
             opening.own.changeable_by(&directory, &place).map_err(AuditError::Io)?
@@ -257,6 +276,8 @@ impl BindingPlace<'_> {
         let path = located.as_ref().map_or_else(|| self.base.join(&binding.program), |located| located.program.clone());
         let program = |error| GrantError::Program { plugin: self.plugin.clone(), key: self.key.clone(), error };
         let file = ProgramFile::open(&path).map_err(program)?;
+        // Check what was opened, because a link may have changed since the last check.
+        self.check_opened(&binding.program, file.path())?;
         let mut directories = Vec::new();
         for name in &binding.directories {
             let Some(Grant::Directory(bound)) = others.get(name) else {
@@ -326,75 +347,4 @@ impl BindingPlace<'_> {
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the test makes the directories, and a link that changes")]
-mod tests {
-    use super::*;
-    use crate::places::HostDirectories;
-    use crate::policy_in_force::PolicyInForce;
-    use portcullis_policy::{Access, DirectoryBinding, GrantPlaceKind};
-    use rustix::fs::{CWD, Mode, OFlags, openat};
-    use std::fs;
-    use std::os::unix::fs::symlink;
-    use std::path::PathBuf;
-
-    /// A project with a link `work`, next to the places of a host.
-    struct LinkFixture(PathBuf);
-
-    impl LinkFixture {
-        fn new(name: &str) -> Self {
-            let root = std::env::temp_dir().join(format!("portcullis-{name}-{}", std::process::id()));
-            let _ = fs::remove_dir_all(&root);
-            for folder in ["project/one", "project/two", "copy/one", "plugins"] {
-                fs::create_dir_all(root.join(folder)).unwrap();
-            }
-            symlink("one", root.join("project/work")).unwrap();
-            symlink("one", root.join("copy/work")).unwrap();
-            Self(root.canonicalize().unwrap())
-        }
-    }
-
-    impl Drop for LinkFixture {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
-
-    #[test]
-    fn a_grant_that_leads_elsewhere_than_when_it_was_trusted_is_refused() {
-        let fixture = LinkFixture::new("grant-moved");
-        let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
-        let base = PathBase::from(fixture.0.join("project"));
-        let place = BindingPlace { plugin: &plugin, key: &key, base: &base };
-        let trusted = [GrantPlace {
-            plugin: plugin.clone(),
-            key: key.clone(),
-            kind: GrantPlaceKind::Directory,
-            written: "work".to_owned(),
-            resolved: fixture.0.join("project/one"),
-            fault: None,
-        }];
-        place.check_trusted(&trusted).unwrap();
-        fs::remove_file(fixture.0.join("project/work")).unwrap();
-        symlink("two", fixture.0.join("project/work")).unwrap();
-        let refused = place.check_trusted(&trusted).unwrap_err();
-        assert!(refused.to_string().contains("project/two"), "{refused}");
-    }
-
-    /// The directory of the project was replaced after the host opened it.
-    #[test]
-    fn a_directory_that_is_not_at_its_resolved_path_is_refused() {
-        let fixture = LinkFixture::new("grant-replaced");
-        let state = HostDirectories::open(&fixture.0.join("state").into()).unwrap();
-        let plugins = [OwnPlace::if_exists("the plugin directory", &fixture.0.join("plugins")).unwrap()];
-        let policy = PolicyInForce::deny_all();
-        let (plugin, key) = ("files".parse::<PluginName>().unwrap(), DependencyKey::new("workspace").unwrap());
-        let (path, hidden, read_only, writable) = ("work".to_owned(), Vec::new(), Vec::new(), Vec::new());
-        let binding = DirectoryBinding { path, access: Access::ReadOnly, narrow: None, hidden, read_only, writable };
-        for (project, is_refused) in [("copy", false), ("project", true)] {
-            let opened = openat(CWD, fixture.0.join("copy"), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
-            let base = PathBase::confined(fixture.0.join(project), opened);
-            let place = BindingPlace { plugin: &plugin, key: &key, base: &base };
-            let bound = place.directory(&binding, &policy.opening(&state, &plugins));
-            assert_eq!(bound.is_err_and(|error| error.to_string().contains("project/one")), is_refused, "{project}");
-        }
-    }
-}
+mod tests;
