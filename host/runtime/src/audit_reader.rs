@@ -104,7 +104,7 @@ impl AuditReader {
     }
 }
 
-/// The error if the thread that reads has panicked, or the runtime shuts down.
+/// Returns the error for a reading thread that has panicked, or was stopped because the runtime shuts down.
 fn lost(error: tokio::task::JoinError) -> AuditError {
     AuditError::Io(io::Error::other(error))
 }

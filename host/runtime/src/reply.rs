@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt;
 use std::time::Duration;
 
-/// The entry of a call's outcome.
+/// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// The tool returned a usable answer.
@@ -247,12 +247,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The reply of a call that has an answer.
+    /// Creates the reply of a call that has an answer.
     pub(crate) fn completed(id: String, tool: String, output: Output, message: String) -> Self {
         Self { output: Some(output), ..Self::failed(id, tool, Code::Completed, message) }
     }
 
-    /// The reply of a call that ended without an answer.
+    /// Creates the reply of a call that ended without an answer.
     pub(crate) fn failed(id: String, tool: String, code: Code, message: String) -> Self {
         Self {
             id,
@@ -270,7 +270,7 @@ impl Reply {
         }
     }
 
-    /// The same reply without its answer.
+    /// Returns the same reply without its answer.
     pub(crate) fn withheld(self, code: Code, message: String) -> Self {
         Self { code, output: None, title: None, metadata: None, message, reference: None, ..self }
     }

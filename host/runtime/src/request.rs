@@ -140,7 +140,7 @@ impl Request {
         self
     }
 
-    /// The agent that makes the call. An `[[offer]]` of the policy can name it as the client.
+    /// Sets the agent that makes the call. An `[[offer]]` of the policy can name it as the client.
     #[must_use]
     pub fn agent(mut self, agent: &str) -> Self {
         self.origin.agent = Some(Arc::from(agent));

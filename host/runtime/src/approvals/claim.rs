@@ -102,7 +102,7 @@ impl Approvals {
         Ticket(Some(SpentApproval { approvals: self.clone(), id: id.to_owned() }))
     }
 
-    /// The call of an approved question, to be run by this process. It is not spent yet.
+    /// Returns the call of an approved request, for this process to run. Its approval is not spent yet.
     pub(crate) fn redeemable(&self, id: &str) -> Result<Redeemed, ApprovalError> {
         let row = self.shared.ledger.look(|change| {
             let row = self.open_question(change, id)?;

@@ -92,7 +92,7 @@ pub(crate) struct WritableDirectory {
 }
 
 impl CallPreview {
-    /// The result for a plugin that exports no preview.
+    /// Creates the result for a plugin that exports no preview.
     pub(crate) fn nothing(plugin: &PluginName) -> Self {
         Self { plugin: plugin.clone(), computed: Computed::Nothing }
     }

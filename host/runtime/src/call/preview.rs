@@ -26,7 +26,7 @@ const PREVIEW_WAIT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Maximum bytes that a preview passes on at once: the texts that can be shown, and as much again for the paths.
 const PREVIEW_TRANSFER_BYTES_MAX: usize = 2 * PREVIEW_TEXTS_BYTES_MAX;
 
-/// The limits of a preview. What is not named here is limited as in the call.
+/// Returns the limits of a preview. What is not named here is limited as in the call.
 pub(crate) fn preview_limits(limits: &Limits) -> Limits {
     Limits {
         time: PREVIEW_TIME_MAX.min(limits.time),

@@ -249,7 +249,7 @@ impl CallRecord {
         Some(Arc::new(EventPayload::new(&call.policy.network, text, reference)))
     }
 
-    /// The part of the record that the running call holds.
+    /// Returns the part of the record that the running call holds.
     pub(super) fn of_the_run(&self) -> Self {
         let (shared, ending) = (Arc::clone(&self.shared), RecordEnding::Elsewhere);
         Self { shared, call: None, ticket: None, ending, approval_request: None }

@@ -54,7 +54,7 @@ impl RawOutcome {
         self.checked().map_err(|rejection| Rejection { usage: Box::new(usage), ..rejection })
     }
 
-    /// What the call took, without an answer.
+    /// Returns what the call took, without an answer.
     fn usage_so_far(&self) -> CallUsage {
         CallUsage { run: self.usage, bytes_in: self.bytes_in, bytes_out: 0 }
     }

@@ -119,7 +119,8 @@ pub(super) fn why(stop: &Stop, log: &[u8]) -> String {
     text
 }
 
-/// The context of a description or a generation. It is the same each time, so that the result does not depend on it.
+/// Returns the context of a description or a generation. It is the same each time, so that the result does not depend
+/// on it.
 pub(super) fn context() -> CallContext {
     CallContext {
         id: Arc::from(""),

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 /// An observer of slow steps while plugins load.
 pub trait Observer: Send + Sync + 'static {
-    /// Called when a host opens, and after each file of the plugin directory: `done` files of `total` have loaded
-    /// or were
-    /// refused.
+    /// Called when a host opens, and after each file of the plugin directory: `done` files of `total` have loaded or
+    /// were refused.
     fn advanced(&self, done: usize, total: usize) {
         let _ = (done, total);
     }

@@ -313,7 +313,7 @@ impl Plugin {
         functions.get(tool.as_str())
     }
 
-    /// The shared name.
+    /// Returns the name.
     pub fn name(&self) -> &PluginName {
         &self.name
     }

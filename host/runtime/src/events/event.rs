@@ -55,7 +55,7 @@ pub struct Event {
     /// The code of a call that has ended.
     pub code: Option<Code>,
     /// The arguments in canonical form, once they are validated. `None` unless the subscriber asked for payloads
-    /// before that ([`super::EventFilter::with_payloads`]).
+    /// before that ([`super::EventFilter::with_payloads`]). Events of progress never have them.
     pub arguments: Option<Arc<EventPayload>>,
     /// The message of the reply, in the event of the call's end. `None` unless the subscriber asked for payloads, and
     /// for a call whose arguments were refused.

@@ -9,6 +9,6 @@ pub(crate) struct BoundDirectory {
     pub(crate) directory: Directory,
     /// The resolved path of the directory. Approvals are bound to it.
     pub(crate) place: String,
-    /// Returns the argument that a call's handle is narrowed to.
+    /// The argument that a call's handle is narrowed to, if any.
     pub(crate) narrow: Option<Pointer>,
 }

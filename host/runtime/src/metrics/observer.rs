@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// Learns about each call that has ended.
 pub trait CallObserver: Send + Sync {
-    /// A call has ended, and its outcome is recorded. It must not block: the call's reply waits for it.
+    /// Called when a call has ended and its outcome is recorded. It must not block: the call's reply waits for it.
     fn ended(&self, call: &FinishedCall<'_>);
 }
 

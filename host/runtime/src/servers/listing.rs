@@ -9,8 +9,8 @@ use portcullis_policy::{Hint, LocalName, ServerPolicy};
 use portcullis_upstream::{ServerIdentity, ServerTool};
 use sha2::{Digest, Sha256};
 
-/// Maximum length of a description, in bytes. The rest of a longer one is cut off, because the host accepts no longer
-/// one from anybody.
+/// Maximum length of a description, in bytes. A longer one is cut, because the host refuses a tool whose description
+/// is too long.
 const DESCRIPTION_BYTES_MAX: usize = 4000;
 
 /// The description of a tool that has none.
