@@ -5,9 +5,10 @@
 //! if the text runs what only its execution can tell, the result has a doubt.
 //!
 //! In the order of a command: `limit` (what the parser may see), `walk` (grammar), `word` and `extent` (words and
-//! substitutions), `launcher` (what builtins and programs such as `xargs` run).
+//! substitutions), `builtin` (what builtins of the shell run), `launcher` (what programs such as `xargs` run).
 
 mod argument;
+mod builtin;
 mod explanation;
 mod extent;
 mod launcher;
