@@ -5,14 +5,20 @@
 //! if the text runs what only its execution can tell, the result has a doubt.
 //!
 //! In the order of a command: `limit` (what the parser may see), `walk` (grammar), `word` and `extent` (words and
-//! substitutions), `builtin` (what builtins of the shell run), `launcher` (what programs such as `xargs` run).
+//! substitutions), `variable` (which variables matter), `builtin` (what builtins of the shell run), `launcher` and
+//! `find` (what programs such as `xargs` run).
+//!
+//! A comparison takes the text of a word after the shell has removed its quotes ([`Argument`]). If the shell expands
+//! something in the word, and the result could change what runs, the explanation has a doubt.
 
 mod argument;
 mod builtin;
 mod explanation;
 mod extent;
+mod find;
 mod launcher;
 mod limit;
+mod variable;
 mod walk;
 mod word;
 

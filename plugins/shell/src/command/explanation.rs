@@ -19,10 +19,14 @@ pub(crate) struct Explanation {
     pub(super) reads: Vec<String>,
     /// Why the lists may not be complete.
     pub(super) doubts: Vec<String>,
-    /// Whether it evaluates the value of a variable as arithmetic.
+    /// Whether it evaluates the value of a variable as arithmetic, or as an array.
     pub(super) evaluates: bool,
-    /// Whether a literal text has a substitution within an array index. Arithmetic would run it.
+    /// Whether a literal text has a substitution that such an evaluation would run.
     pub(super) has_literal_substitution: bool,
+    /// Whether an expansion can make a builtin set a variable, as in `wait $x` and `let $x`.
+    pub(super) expands_to_setting: bool,
+    /// Whether a literal text has the name of a variable that changes what programs run.
+    pub(super) has_risky_name: bool,
 }
 
 impl Explanation {

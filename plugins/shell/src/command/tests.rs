@@ -69,6 +69,28 @@ const CASES: &[Case] = &[
     ("bash -ec 'git pull && make'", &["bash", "git", "make"], &[], &[]),
     ("sh script.sh a", &["sh"], &[], &[]),
     ("trap 'rm -f a' EXIT; trap - INT", &["rm"], &[], &[]),
+    ("trap \"--\" 'mv x' EXIT; trap -p; trap -- - INT", &["mv"], &[], &[]),
+    ("ls | xargs --replace rm {}; ls | xargs --replace=X mv a X", &["ls", "xargs", "rm", "mv"], &[], &[]),
+    (
+        "ls | xargs -i cp {} b; xargs -e -l mv; xargs --eof --max-lines ln a",
+        &["ls", "xargs", "cp", "mv", "ln"],
+        &[],
+        &[],
+    ),
+    ("ls | xargs sh a.sh; xargs -I{} find {} -name '*.o'", &["ls", "xargs", "sh", "find"], &[], &[]),
+    ("env - X=1 a.b=c rm; env -- Y=1 mv x", &["env", "rm", "mv"], &[], &[]),
+    ("find . -exec env -u + rm {} \\;", &["find", "env", "rm"], &[], &[]),
+    ("bash -euo pipefail -c 'git pull'; bash -O globstar -co errexit make", &["bash", "git", "make"], &[], &[]),
+    // Expansions that cannot change what runs.
+    ("find ~/a -size 1; find \"$dir\" -name \"$name\" -exec grep \"$text\" {} \\;", &["find", "grep"], &[], &[]),
+    ("find . -newer \"$file\" -exec rm {} +; find src/*.d a -mtime +\"$days\" | wc", &["find", "rm", "wc"], &[], &[]),
+    ("nice -n \"$n\" sudo -u \"$user\" rm", &["nice", "sudo", "rm"], &[], &[]),
+    ("export A=$(date) B=\"$x\" C; declare -r d=$x; local 'e'=\"$y\"; readonly -a f=(\"$@\")", &["date"], &[], &[]),
+    ("while IFS= read -r -d $'\\0' f; do unset f; done; read -rp \"$prompt\" name; read -a list", &[], &[], &[]),
+    ("printf '%s' $x; printf -v line \"%s\" \"$x\"; printf \"$x\"; printf \"$a\" \"$b\"; printf -- $x", &[], &[], &[]),
+    ("sleep 1 & pid=$!; kill $pid; wait $pid; jobs -p; let i=$i+1; getopts ab: flag \"$@\"", &["sleep"], &[], &[]),
+    (": {fd}> log; i=$((i + 1)); echo \"PATH=$PATH\"", &[], &["log"], &[]),
+    ("bash -c 'if [ -n \"$(ls)\" ]; then make; fi'", &["bash", "ls", "make"], &[], &[]),
 ];
 
 #[test]
@@ -101,7 +123,7 @@ fn a_command_whose_text_does_not_tell_what_it_runs_gives_a_doubt() {
         ("ls | xargs -I{} {} a", "the name of a program comes from `{}`"),
         ("find . -exec {} \\;", "the name of a program comes from `{}`"),
         ("find . -exec sh -c 'rm {}' \\;", "the arguments of sh come from `'rm {}'`"),
-        ("ls | xargs sh -c", "xargs passes its input to a shell"),
+        ("ls | xargs sh -c", "the arguments of sh come from `the input of xargs`"),
         ("ls | parallel gzip", "what parallel runs"),
         ("eval \"rm a\"", "`eval` runs text as a command"),
         ("source env.sh", "it runs the commands of another file"),
@@ -118,7 +140,7 @@ fn a_command_whose_text_does_not_tell_what_it_runs_gives_a_doubt() {
         ("env BASH_ENV=a bash b", "it sets BASH_ENV, which changes what programs run"),
         (": ${PATH:=/tmp}", "it sets PATH, which changes what programs run"),
         ("echo ${x@P}", "it expands a variable as a prompt"),
-        ("x='a[$(id)]'; echo $((x))", "arithmetic can run a substitution within quotes"),
+        ("x='a[$(id)]'; echo $((x))", "an evaluation can run a substitution within quotes"),
         ("( (rm a) )", "whether parentheses are arithmetic"),
         ("((rm a); (rm b))", "whether parentheses are arithmetic"),
         ("echo `a \\`b\\``", "where a quote or a substitution ends"),
@@ -145,6 +167,118 @@ fn a_command_whose_text_does_not_tell_what_it_runs_gives_a_doubt() {
     }
 }
 
+const PATH_SET: &str = "it sets PATH, which changes what programs run";
+const EXPANSION: &str = "an expansion can set a variable that changes what programs run";
+const EVALUATION: &str = "an evaluation can run a substitution within quotes";
+
+/// Commands that can run something which their text does not show, and the doubt about each.
+const HIDING: &[(&str, &str)] = &[
+    // Builtins.
+    ("mapfile '-C' 'rm x' a", "what `mapfile` runs for each line"),
+    ("mapfile -tC 'rm x' a", "what `mapfile` runs for each line"),
+    ("readarray -c 1 -C\"rm x\" a", "what `readarray` runs for each line"),
+    ("trap -- \"$x\" EXIT", "`trap` runs what `\"$x\"` expands to"),
+    ("trap -- '-; rm a' EXIT", "the name `-` is not the name of a program"),
+    ("trap $x 'rm a' EXIT", "`trap` runs what `$x` expands to"),
+    ("jobs -x rm a", "what `jobs -x` runs"),
+    ("declare -n r=PATH; r=/tmp", "`declare -n` gives a variable another name"),
+    ("local -rn 'r=PATH'", "`local -n` gives a variable another name"),
+    ("declare -a 'x=($(rm a))'", "`declare` expands the text of an array"),
+    ("declare -a x=$y", "`declare` expands the text of an array"),
+    // Builtins that set variables.
+    ("x=PATH=/tmp; export $x", "the variable that `export` changes comes from `$x`"),
+    ("export \"$x\"=/tmp", "the variable that `export` changes comes from `\"$x\"=/tmp`"),
+    ("export $(cat .env)", "the variable that `export` changes comes from `$(cat .env)`"),
+    ("export \"A=1$@\"", "the variable that `export` changes comes from `\"A=1$@\"`"),
+    ("export {PATH,x}=a", "the variable that `export` changes comes from `{PATH,x}=a`"),
+    ("x='a PATH=/tmp'; \\export A=$x", "the variable that `export` changes comes from `A=$x`"),
+    ("x='a PATH=/tmp'; command export A=$x", "the variable that `export` changes comes from `A=$x`"),
+    ("x='a PATH=/tmp'; export 'A'=$x", "the variable that `export` changes comes from `'A'=$x`"),
+    ("export \"PATH\"=/tmp", PATH_SET),
+    ("typeset 'PATH=/tmp'", PATH_SET),
+    ("readonly PA''TH=/tmp", PATH_SET),
+    ("read PATH", PATH_SET),
+    ("read -ra \"PATH\"", PATH_SET),
+    ("read -raPATH", PATH_SET),
+    ("read \"$x\"", "the variable that `read` changes comes from `\"$x\"`"),
+    ("read -p $x y", "the variable that `read` changes comes from `$x`"),
+    ("printf -v PATH /tmp", PATH_SET),
+    ("printf -v'PATH' /tmp", PATH_SET),
+    ("printf -v a -v 'PATH[0]' /tmp", PATH_SET),
+    ("printf -v \"$x\" /tmp", "the variable that `printf` changes comes from `\"$x\"`"),
+    ("x=-vPATH; printf \"$x\" /tmp", EXPANSION),
+    ("x='-vPATH /tmp'; printf $x", EXPANSION),
+    ("mapfile -t PATH < a", PATH_SET),
+    ("getopts ab \"PATH\"", PATH_SET),
+    ("getopts ab $x", "the variable that `getopts` changes comes from `$x`"),
+    ("wait -n -p PATH", PATH_SET),
+    ("x='-p PATH'; wait $x", EXPANSION),
+    ("unset PATH", "it removes PATH, which changes what programs run"),
+    ("unset -v \"$x\"", "the variable that `unset` changes comes from `\"$x\"`"),
+    ("let PATH=5", PATH_SET),
+    ("let 'x = 1, PATH = 5'", PATH_SET),
+    ("x=PATH=5; let $x", EXPANSION),
+    ("((PATH = 5))", PATH_SET),
+    ("echo $((PATH += 5))", PATH_SET),
+    ("a[PATH=5]=1", PATH_SET),
+    ("echo ${x:PATH=5}", PATH_SET),
+    ("for PATH in a; do b; done", PATH_SET),
+    ("exec {PATH}> a", PATH_SET),
+    (": {PATH}< a", PATH_SET),
+    ("coproc PATH { a; }", "what `coproc` runs"),
+    ("BASH_CMDS[git]=/tmp/a", "it sets BASH_CMDS, which changes what programs run"),
+    (": ${BASH_CMDS[git]:=/tmp/a}", "it sets BASH_CMDS, which changes what programs run"),
+    (": ${!x:=/tmp}", "which variable `${!x:=/tmp}` sets"),
+    // Values that are evaluated.
+    ("x='a[1 + $(id)]'; ((x))", EVALUATION),
+    ("x='a[$(id)]'; echo ${!x}", EVALUATION),
+    ("x='a[$(id)]'; echo ${#b[x]}", EVALUATION),
+    ("wait -n -p 'a[$(id)]'", EVALUATION),
+    ("y='($(id))'; declare -a x; declare x=\"$y\"", EVALUATION),
+    // Shells.
+    ("bash -co \"$x\" ls", "the arguments of bash come from `\"$x\"`"),
+    ("bash -O extglob -c ls", "`bash -O` changes how the shell reads commands"),
+    ("zsh -opipefail -c ls", "what `-opipefail` of zsh means"),
+    // Launchers.
+    ("nice -n $x ls", "what nice runs comes from `$x`"),
+    ("timeout -k \"$@\" 5 ls", "what timeout runs comes from `\"$@\"`"),
+    ("env -- PATH=/tmp ls", PATH_SET),
+    ("env 'BASH_FUNC_git%%=() { rm a; }' bash a", "it sets BASH_FUNC_git%%, which changes what programs run"),
+    ("'X=1' ls", "the name `X=1` is not the name of a program"),
+    ("time -- ls", "the name `--` is not the name of a program"),
+    ("sudo -h rm ls", "what `-h` of sudo means"),
+    ("strace -o '|rm a' ls", "what `strace -o` runs"),
+    ("chroot /", "chroot starts a shell"),
+    ("ls | xargs --replace {} a", "the name of a program comes from `{}`"),
+    ("ls | xargs -0I'{}' {} a", "the name of a program comes from `{}`"),
+    ("ls | xargs -I \"$x\" rm a", "what xargs replaces comes from `\"$x\"`"),
+    ("ls | xargs env", "what env runs comes from `the input of xargs`"),
+    ("ls | xargs -I{} -n2 nice", "what nice runs comes from `the input of xargs`"),
+    ("ls | xargs find", "what find runs comes from `the input of xargs`"),
+    // `find`.
+    ("x=-exec; find . $x rm {} \\;", "what find runs comes from `$x`"),
+    ("find . \"$x\" rm {} \\;", "what find runs comes from `\"$x\"`"),
+    ("find . -\"$x\" rm {} \\;", "what find runs comes from `-\"$x\"`"),
+    ("find \"$x\" \"$y\" -exec ls {} \\;", "what find runs comes from `\"$x\"`"),
+    ("find \"$@\"", "what find runs comes from `\"$@\"`"),
+    ("find *", "what find runs comes from `*`"),
+    ("find . -exec ls $x {} \\;", "what find runs comes from `$x`"),
+    ("find . -exec ls \"$x\" \"$y\" rm \\;", "what find runs comes from `\"$x\"`"),
+    ("find . -exec ls \"$x\" -exec rm {} \\;", "what find runs comes from `\"$x\"`"),
+    ("find . '-exec' env {} +", "what env runs comes from `{}`"),
+];
+
+#[test]
+fn a_word_counts_without_its_quotes_and_an_expansion_that_can_change_what_runs_gives_a_doubt() {
+    for (command, doubt) in HIDING {
+        let explanation = explain(command);
+        assert!(explanation.doubts.iter().any(|found| found == doubt), "{command:?}: {:?}", explanation.doubts);
+    }
+    for command in ["select PATH in a; do b; done", "{ a; } {PATH}> b"] {
+        assert!(!explain(command).doubts.is_empty(), "{command:?}");
+    }
+}
+
 /// A guest has 1 MiB for its own stack, and the engine 512 KiB for the frames of its functions.
 #[test]
 fn a_deep_text_fits_the_stack() {
@@ -167,6 +301,9 @@ fn a_deep_text_fits_the_stack() {
         (nested("\"${x:-", "ls", "}\"", 5000), false),
         (nested("(", "ls", ")", 5000), false),
         ("((".repeat(5000), false),
+        ("env ".repeat(15) + "ls", true),
+        ("env ".repeat(20_000) + "ls", false),
+        ("find . -exec ".repeat(5000) + "ls", false),
     ];
     let check = move || {
         for (text, is_clear) in texts {

@@ -8,23 +8,22 @@ use brush_parser::ast::{
 };
 use brush_parser::{ParserOptions, SourceSpan, parse_tokens, uncached_tokenize_str};
 
-use super::argument::Argument;
+use super::argument::{Argument, WordCount};
 use super::explanation::{Explanation, short};
 use super::word::{self, WordMode, WordReading};
-use super::{extent, limit};
+use super::{extent, limit, variable};
 
 /// Maximum depth of commands within commands. A deeper one is for no reader.
 const NESTING_MAX: usize = 8;
 
+/// Maximum depth of programs that run programs, as in `env nice git`. Each needs some of the stack.
+const LAUNCHES_MAX: usize = 16;
+
 /// Maximum number of bytes to read in all. The texts of nested commands count again.
 const BYTES_MAX: usize = 1024 * 1024;
 
-/// The variables that decide which program a name means, or that run commands themselves.
-const RISKY_VARIABLES: [&str; 8] =
-    ["PATH", "BASH_ENV", "ENV", "PS4", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_LOADABLES_PATH"];
-
-/// The prefix of the variables of the dynamic linker.
-const LINKER_PREFIX: &str = "LD_";
+/// The builtins whose assignments bash does not split into words. It compares the word before it removes quotes.
+const DECLARING_WORDS: [&str; 5] = ["export", "readonly", "declare", "typeset", "local"];
 
 /// Collects the explanation of a command.
 #[derive(Default)]
@@ -33,6 +32,7 @@ pub(super) struct Walker {
     /// The text that is being read, for the spans of its words.
     source: Vec<char>,
     nesting: usize,
+    launches: usize,
     bytes: usize,
 }
 
@@ -76,13 +76,26 @@ impl Walker {
     pub(super) fn finish(mut self) -> Explanation {
         // Either can come first in the text, so combine them when all of it was read.
         if self.explanation.evaluates && self.explanation.has_literal_substitution {
-            self.doubt("arithmetic can run a substitution within quotes");
+            self.doubt("an evaluation can run a substitution within quotes");
+        }
+        if self.explanation.expands_to_setting && self.explanation.has_risky_name {
+            self.doubt("an expansion can set a variable that changes what programs run");
         }
         self.explanation
     }
 
     pub(super) fn doubt(&mut self, doubt: impl Into<String>) {
         add(&mut self.explanation.doubts, doubt.into());
+    }
+
+    /// Goes on with the words of a program, if they are not too deep within those of others.
+    pub(super) fn descend(&mut self, next: impl FnOnce(&mut Self)) {
+        if self.launches >= LAUNCHES_MAX {
+            return self.doubt("it is nested too deeply");
+        }
+        self.launches += 1;
+        next(self);
+        self.launches -= 1;
     }
 
     pub(super) fn program(&mut self, name: &str) {
@@ -93,10 +106,22 @@ impl Walker {
         self.explanation.evaluates = true;
     }
 
+    /// Notes that an expansion can make a builtin set a variable.
+    pub(super) fn expands_to_setting(&mut self) {
+        self.explanation.expands_to_setting = true;
+    }
+
     /// Notes that the command sets a variable.
     pub(super) fn assign(&mut self, name: &str) {
-        if RISKY_VARIABLES.contains(&name) || name.starts_with(LINKER_PREFIX) {
+        if variable::is_risky(name) {
             self.doubt(format!("it sets {name}, which changes what programs run"));
+        }
+    }
+
+    /// Notes that the command removes a variable. Without `PATH`, bash runs programs of the current directory.
+    pub(super) fn unset(&mut self, name: &str) {
+        if variable::is_risky(name) {
+            self.doubt(format!("it removes {name}, which changes what programs run"));
         }
     }
 
@@ -227,21 +252,23 @@ impl Walker {
         }
         let Some(name) = &command.word_or_name else { return };
         let mut arguments = vec![self.argument(name)];
+        let is_declaration = DECLARING_WORDS.contains(&arguments[0].raw.as_str());
         for item in command.suffix.iter().flat_map(|suffix| &suffix.0) {
             match item {
                 CommandPrefixOrSuffixItem::Word(word) => arguments.push(self.argument(word)),
                 // Only a builtin assigns it: to any other program it is a word.
                 CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
-                    arguments.push(self.assignment(assignment, word));
+                    let argument = self.assignment(assignment, word);
+                    arguments.push(if is_declaration { argument.unsplit() } else { argument });
                 }
                 other @ CommandPrefixOrSuffixItem::ProcessSubstitution(..) => {
                     self.item(other);
-                    arguments.push(Argument::dynamic("<(…)"));
+                    arguments.push(Argument::process_substitution());
                 }
                 other @ CommandPrefixOrSuffixItem::IoRedirect(_) => self.item(other),
             }
         }
-        self.launch(&arguments, None);
+        self.launch(&arguments);
     }
 
     fn item(&mut self, item: &CommandPrefixOrSuffixItem) {
@@ -257,22 +284,28 @@ impl Walker {
 
     /// Reads an assignment. `word` is the whole of it.
     fn assignment(&mut self, assignment: &Assignment, word: &Word) -> Argument {
-        match &assignment.name {
-            AssignmentName::VariableName(name) => self.assign(name),
-            AssignmentName::ArrayElementName(name, _) => {
-                self.assign(name);
-                self.evaluates();
-            }
+        let (AssignmentName::VariableName(name) | AssignmentName::ArrayElementName(name, _)) = &assignment.name;
+        self.assign(name);
+        if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
+            self.evaluates();
+            variable::arithmetic_targets(index).iter().for_each(|target| self.assign(target));
         }
         // Bash takes what follows the parenthesis of an array for a part of the word.
         let next = word.loc.as_ref().and_then(|span| self.source.get(span.end.index));
         let is_word_end = |next: &char| next.is_whitespace() || matches!(next, ';' | '&' | '|' | '<' | '>' | '(' | ')');
-        if matches!(assignment.value, AssignmentValue::Array(_)) && !next.is_none_or(is_word_end) {
+        let is_array = matches!(assignment.value, AssignmentValue::Array(_));
+        if is_array && !next.is_none_or(is_word_end) {
             self.doubt("where an array ends");
         }
-        let raw = self.raw(word);
-        let reading = raw.as_ref().and_then(|raw| self.reading(raw, WordMode::Part));
-        Argument { raw: raw.unwrap_or_else(|| word.value.clone()), text: reading.and_then(|reading| reading.text) }
+        let argument = self.reading_argument(word, WordMode::Part);
+        // The elements of an array stay apart. An index can be a pattern, but not the name before it.
+        let count = if is_array { WordCount::One } else { argument.count };
+        Argument {
+            start: if argument.text.is_none() { format!("{name}=") } else { argument.start },
+            count,
+            is_array,
+            ..argument
+        }
     }
 
     fn redirections(&mut self, list: Option<&RedirectList>) {
@@ -303,7 +336,7 @@ impl Walker {
     }
 
     fn file(&mut self, kind: &IoFileRedirectKind, word: &Word) {
-        let Argument { raw, text } = self.argument(word);
+        let Argument { raw, text, .. } = self.argument(word);
         let name = text.unwrap_or(raw);
         let (reads, writes) = match kind {
             IoFileRedirectKind::Read | IoFileRedirectKind::DuplicateInput => (true, false),
@@ -347,9 +380,22 @@ impl Walker {
     }
 
     fn argument(&mut self, word: &Word) -> Argument {
+        let argument = self.reading_argument(word, WordMode::Word);
+        // `{NAME}>file` stores the descriptor of the file in a variable.
+        if let Some(name) = argument.raw.strip_prefix('{').and_then(|raw| raw.strip_suffix('}')) {
+            self.assign(name.split('[').next().unwrap_or_default());
+        }
+        argument
+    }
+
+    fn reading_argument(&mut self, word: &Word, mode: WordMode) -> Argument {
         let raw = self.raw(word);
-        let reading = raw.as_ref().and_then(|raw| self.reading(raw, WordMode::Word));
-        Argument { raw: raw.unwrap_or_else(|| word.value.clone()), text: reading.and_then(|reading| reading.text) }
+        let reading = raw.as_ref().and_then(|raw| self.reading(raw, mode));
+        let raw = raw.unwrap_or_else(|| word.value.clone());
+        match reading {
+            Some(WordReading { text, start, count, .. }) => Argument { raw, text, start, count, is_array: false },
+            None => Argument::unknown(&raw),
+        }
     }
 
     /// Reads a word of a test, in which a regular expression may have parentheses.
@@ -375,7 +421,8 @@ impl Walker {
         reading.assigned.iter().for_each(|name| self.assign(name));
         self.explanation.evaluates |= reading.evaluates;
         let literal = &reading.literal;
-        self.explanation.has_literal_substitution |= literal.contains("[$(") || literal.contains("[`");
+        self.explanation.has_literal_substitution |= variable::has_literal_substitution(literal);
+        self.explanation.has_risky_name |= variable::has_risky_name(literal);
         if reading.expands_prompt {
             self.doubt("it expands a variable as a prompt");
         }

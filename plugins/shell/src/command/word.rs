@@ -1,7 +1,9 @@
 //! Reads one word: its literal text, and the commands in its substitutions.
 
+use super::argument::WordCount;
 use super::explanation::short;
 use super::extent;
+use super::variable::{arithmetic_targets, is_name_character};
 
 /// Where a text stands. It decides what a quote or a space in it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +23,14 @@ pub(super) enum WordMode {
 pub(super) struct WordReading {
     /// Its text, if the shell expands nothing in it.
     pub(super) text: Option<String>,
+    /// Its text up to the first expansion.
+    pub(super) start: String,
+    pub(super) count: WordCount,
     /// All that is literal in it.
     pub(super) literal: String,
     /// The commands of its substitutions.
     pub(super) commands: Vec<String>,
-    /// The variables that it assigns, as in `${NAME:=value}`.
+    /// The variables that it may set, as in `${NAME:=value}` and `$((NAME = 1))`.
     pub(super) assigned: Vec<String>,
     /// Whether it evaluates arithmetic.
     pub(super) evaluates: bool,
@@ -38,7 +43,14 @@ pub(super) fn read(text: &str, mode: WordMode) -> Result<WordReading, String> {
     let reading = WordReading { text: Some(String::new()), ..WordReading::default() };
     let mut reader = WordReader { text, index: 0, mode, reading };
     reader.read()?;
-    Ok(reader.reading)
+    let WordReader { mut reading, .. } = reader;
+    if let Some(text) = &reading.text {
+        reading.start.clone_from(text);
+    }
+    if mode == WordMode::Arithmetic {
+        reading.assigned.extend(arithmetic_targets(&reading.literal));
+    }
+    Ok(reading)
 }
 
 struct WordReader<'a> {
@@ -57,14 +69,17 @@ impl<'a> WordReader<'a> {
                 '\'' if self.mode == WordMode::Arithmetic => return Err("a quote in arithmetic".to_owned()),
                 '\'' if !is_document => self.single()?,
                 '"' if !is_document => self.double()?,
-                '`' => self.backquoted()?,
+                '`' => self.backquoted(is_document)?,
                 '$' => self.expansion(is_document)?,
                 ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' if self.mode == WordMode::Word => {
                     return Err(format!("where {} ends", quoted(self.text)));
                 }
                 character => {
-                    if self.is_pattern(character) {
-                        self.reading.text = None;
+                    match character {
+                        // A tilde becomes one directory.
+                        '~' if self.index == 0 => self.expands(WordCount::One),
+                        _ if !is_document && self.is_pattern(character) => self.expands(WordCount::Similar),
+                        _ => {}
                     }
                     self.literal(character);
                     self.index += character.len_utf8();
@@ -89,6 +104,19 @@ impl<'a> WordReader<'a> {
         }
     }
 
+    /// Notes that the shell expands something here.
+    fn expands(&mut self, count: WordCount) {
+        if let Some(text) = self.reading.text.take() {
+            self.reading.start = text;
+        }
+        self.reading.count = self.reading.count.max(count);
+    }
+
+    /// Notes an expansion whose result is not a list, which the shell splits into words only outside of quotes.
+    fn expands_value(&mut self, is_quoted: bool) {
+        self.expands(if is_quoted { WordCount::One } else { WordCount::Any });
+    }
+
     /// Returns whether an unquoted character makes the shell expand the word.
     fn is_pattern(&self, character: char) -> bool {
         match character {
@@ -96,7 +124,6 @@ impl<'a> WordReader<'a> {
             // `[` alone is a command.
             '[' => self.text.len() > 1,
             '{' => self.rest().contains('}') && (self.rest().contains(',') || self.rest().contains("..")),
-            '~' => self.index == 0,
             _ => false,
         }
     }
@@ -131,7 +158,7 @@ impl<'a> WordReader<'a> {
                 None => return Err(format!("where {} ends", quoted(self.text))),
                 Some('"') => break,
                 Some('\\') => self.escape(true)?,
-                Some('`') => self.backquoted()?,
+                Some('`') => self.backquoted(true)?,
                 Some('$') => self.expansion(true)?,
                 Some(character) => {
                     self.literal(character);
@@ -143,13 +170,13 @@ impl<'a> WordReader<'a> {
         Ok(())
     }
 
-    fn backquoted(&mut self) -> Result<(), String> {
+    fn backquoted(&mut self, is_quoted: bool) -> Result<(), String> {
         let inner = &self.text[self.index + 1..];
         let length = inner.find('`').ok_or_else(|| "where a backquote ends".to_owned())?;
         if inner[..length].contains('\\') {
             return Err("an escape within backquotes".to_owned());
         }
-        self.reading.text = None;
+        self.expands_value(is_quoted);
         self.reading.commands.push(inner[..length].to_owned());
         self.index += length + 2;
         Ok(())
@@ -159,8 +186,8 @@ impl<'a> WordReader<'a> {
         let rest = self.rest();
         let next = rest[1..].chars().next();
         match next {
-            Some('(') if rest.starts_with("$((") => self.arithmetic(),
-            Some('(') => self.substitution(),
+            Some('(') if rest.starts_with("$((") => self.arithmetic(is_quoted),
+            Some('(') => self.substitution(is_quoted),
             Some('{') => self.parameter(is_quoted),
             Some('[') => Err("the old form of arithmetic, `$[…]`".to_owned()),
             Some('\'') if !is_quoted => self.ansi(),
@@ -170,14 +197,14 @@ impl<'a> WordReader<'a> {
                 Ok(())
             }
             Some(first) if first == '_' || first.is_ascii_alphabetic() => {
-                let is_name = |character: char| character == '_' || character.is_ascii_alphanumeric();
-                let length = rest[1..].find(|character| !is_name(character)).unwrap_or(rest.len() - 1);
-                self.reading.text = None;
+                let length = rest[1..].find(|character| !is_name_character(character)).unwrap_or(rest.len() - 1);
+                self.expands_value(is_quoted);
                 self.index += length + 1;
                 Ok(())
             }
-            Some('@' | '*' | '#' | '?' | '$' | '!' | '-' | '0'..='9') => {
-                self.reading.text = None;
+            Some(parameter @ ('@' | '*' | '#' | '?' | '$' | '!' | '-' | '0'..='9')) => {
+                // `"$@"` is a list.
+                self.expands_value(is_quoted && parameter != '@');
                 self.index += 2;
                 Ok(())
             }
@@ -189,20 +216,21 @@ impl<'a> WordReader<'a> {
         }
     }
 
-    fn substitution(&mut self) -> Result<(), String> {
+    fn substitution(&mut self, is_quoted: bool) -> Result<(), String> {
         let start = self.index + 2;
         let unclear = || format!("where the substitution in {} ends", quoted(self.text));
         let end = extent::command_end(self.text, start).ok_or_else(unclear)?;
-        self.reading.text = None;
+        self.expands_value(is_quoted);
         self.reading.commands.push(self.text[start..end - 1].to_owned());
         self.index = end;
         Ok(())
     }
 
-    fn arithmetic(&mut self) -> Result<(), String> {
+    fn arithmetic(&mut self, is_quoted: bool) -> Result<(), String> {
         let start = self.index + 3;
         let unclear = || format!("whether {} is arithmetic", quoted(self.rest()));
         let end = extent::arithmetic_end(self.text, start).ok_or_else(unclear)?;
+        self.expands_value(is_quoted);
         self.nested(&self.text[start..end - 2], WordMode::Arithmetic)?;
         self.reading.evaluates = true;
         self.index = end;
@@ -214,13 +242,25 @@ impl<'a> WordReader<'a> {
         let unclear = || format!("where the parameter in {} ends", quoted(self.text));
         let end = extent::parameter_end(self.text, start, is_quoted).ok_or_else(unclear)?;
         let inner = &self.text[start..end - 1];
-        let name_length = inner.find(|character: char| character != '_' && !character.is_ascii_alphanumeric());
-        let (name, operation) = inner.split_at(name_length.unwrap_or(inner.len()));
-        if operation.starts_with(":=") || operation.starts_with('=') {
+        let name_length = inner.find(|character| !is_name_character(character)).unwrap_or(inner.len());
+        let (name, operation) = inner.split_at(name_length);
+        let is_element = operation.starts_with('[');
+        let is_indirect = inner.starts_with('!');
+        if is_indirect && inner.contains('=') {
+            return Err(format!("which variable {} sets", quoted(self.text)));
+        }
+        if operation.starts_with(":=") || operation.starts_with('=') || is_element && operation.contains('=') {
             self.reading.assigned.push(name.to_owned());
         }
-        // An index and an offset, as in `${a[i]}` and `${a:i}`, are arithmetic.
-        self.reading.evaluates |= operation.starts_with('[') || operation.starts_with(':');
+        // An index and an offset, as in `${a[i]}`, `${#a[i]}` and `${a:i}`, are arithmetic. The value of an indirect
+        // parameter can have an index.
+        self.reading.evaluates |= is_indirect || operation.contains('[') || operation.starts_with(':');
+        let is_substring = operation.starts_with(':') && !operation[1..].starts_with(['=', '-', '+', '?']);
+        if is_element || is_substring {
+            self.reading.assigned.extend(arithmetic_targets(operation));
+        }
+        // `"${a[@]}"` and `"${!x}"` can be lists.
+        self.expands_value(is_quoted && !is_indirect && !inner.contains('@'));
         self.reading.expands_prompt |= inner.ends_with("@P");
         // Within double quotes, a single quote is literal as in a here-document.
         self.nested(inner, if is_quoted { WordMode::HereDocument } else { WordMode::Part })?;
@@ -230,8 +270,9 @@ impl<'a> WordReader<'a> {
 
     /// Reads a part of an expansion.
     fn nested(&mut self, inner: &str, mode: WordMode) -> Result<(), String> {
-        let WordReading { text: _, literal, commands, assigned, evaluates, expands_prompt } = read(inner, mode)?;
-        self.reading.text = None;
+        let WordReading { text: _, start: _, count, literal, commands, assigned, evaluates, expands_prompt } =
+            read(inner, mode)?;
+        self.expands(count);
         self.reading.literal.push_str(&literal);
         self.reading.commands.extend(commands);
         self.reading.assigned.extend(assigned);
@@ -243,7 +284,7 @@ impl<'a> WordReader<'a> {
     /// Skips `$'…'`. Its escapes can write any character, so that its text is not known.
     fn ansi(&mut self) -> Result<(), String> {
         self.index += 2;
-        self.reading.text = None;
+        self.expands(WordCount::One);
         let mut is_escaped = false;
         for (offset, character) in self.rest().char_indices() {
             match character {
