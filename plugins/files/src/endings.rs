@@ -32,24 +32,12 @@ impl Endings {
         }
     }
 
-    /// Returns how the file may spell a model's text, each with the matching spelling of the replacement.
-    pub(crate) fn spell(self, old: &str, new: &str) -> Vec<(String, String)> {
-        let lf = || (to_lf(old).into_owned(), to_lf(new).into_owned());
-        let crlf = || (to_crlf(old), to_crlf(new));
-        match self {
-            Self::Lf => vec![lf()],
-            Self::Crlf => vec![crlf()],
-            // Without a line break, both spellings find the same text. Only the line breaks of `new` differ.
-            Self::Mixed { mostly_crlf } if !old.contains('\n') => vec![if mostly_crlf { crlf() } else { lf() }],
-            Self::Mixed { .. } => vec![lf(), crlf()],
-        }
+    /// Returns a text with the line ending of a new line.
+    pub(crate) fn spell(self, text: &str) -> String {
+        to_lf(text).replace('\n', self.most_frequent())
     }
 }
 
 pub(crate) fn to_lf(text: &str) -> Cow<'_, str> {
     if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { Cow::Borrowed(text) }
-}
-
-fn to_crlf(text: &str) -> String {
-    to_lf(text).replace('\n', "\r\n")
 }

@@ -1,8 +1,10 @@
 //! Makes one replacement in a text.
 
+use std::borrow::Cow;
+
 use portcullis_sdk::prelude::*;
 
-use crate::endings::Endings;
+use crate::endings::{Endings, to_lf};
 use crate::nearest;
 
 /// Maximum number of occurrences to list in an error.
@@ -23,24 +25,77 @@ pub(crate) struct Replacement {
 
 /// Returns the text after the replacement and how many were made, or the error for the model.
 pub(super) fn apply(text: &str, edit: &Replacement, endings: Endings) -> Result<(String, usize), String> {
-    for (old, new) in endings.spell(&edit.old, &edit.new) {
-        if edit.replace_all {
-            let count = text.matches(&old).count();
-            if count > 0 {
-                return Ok((text.replace(&old, &new), count));
-            }
-            continue;
-        }
-        let found = occurrences(text, &old);
-        match found.as_slice() {
-            [] => {}
-            [position] => return Ok((splice(text, *position, &old, &new), 1)),
-            found => return Err(ambiguous(text, found)),
+    let old = to_lf(&edit.old);
+    let searched = SearchedText::of(text);
+    if let Some(found) = find(&searched, &old, edit)? {
+        return Ok((searched.replace(&found, old.len(), &edit.new, endings), found.len()));
+    }
+    if edit.old.contains('\r') {
+        // A carriage return without a line feed can be the one of a line ending.
+        let exact = SearchedText::exact(text);
+        if let Some(found) = find(&exact, &edit.old, edit)? {
+            return Ok((exact.replace(&found, edit.old.len(), &edit.new, endings), found.len()));
         }
     }
-    at_the_end(text, edit, endings)
+    at_the_end(&searched, edit, endings)
         .map(|text| (text, 1))
         .ok_or_else(|| nearest::describe("old does not occur", text, &edit.old))
+}
+
+/// Returns where to replace; none if the text does not occur.
+fn find(searched: &SearchedText, old: &str, edit: &Replacement) -> Result<Option<Vec<usize>>, String> {
+    let found = match edit.replace_all {
+        true => searched.plain.match_indices(old).map(|(position, _)| position).collect(),
+        false => occurrences(&searched.plain, old),
+    };
+    match found.len() {
+        0 => Ok(None),
+        1 => Ok(Some(found)),
+        _ if edit.replace_all => Ok(Some(found)),
+        _ => Err(ambiguous(&searched.plain, &found)),
+    }
+}
+
+/// A text with the line endings that a model writes. In a file, each `\n` of it can be spelled in another way.
+struct SearchedText<'a> {
+    original: &'a str,
+    plain: Cow<'a, str>,
+    /// The positions in `plain` of the line feeds that are `\r\n` in the original.
+    shortened: Vec<usize>,
+}
+
+impl<'a> SearchedText<'a> {
+    fn of(original: &'a str) -> Self {
+        // Each line ending before has lost a byte.
+        let positions = original.match_indices("\r\n").enumerate();
+        let shortened = positions.map(|(index, (position, _))| position - index).collect();
+        Self { original, plain: to_lf(original), shortened }
+    }
+
+    /// Creates a text that is searched as it is.
+    fn exact(original: &'a str) -> Self {
+        Self { original, plain: Cow::Borrowed(original), shortened: Vec::new() }
+    }
+
+    fn original_position(&self, position: usize) -> usize {
+        position + self.shortened.partition_point(|shortened| *shortened < position)
+    }
+
+    /// Replaces what has this length at these positions. New lines end like those in their place, or as most of the file.
+    fn replace(&self, positions: &[usize], length: usize, new: &str, endings: Endings) -> String {
+        let mut result = String::with_capacity(self.original.len() + new.len());
+        let mut copied = 0;
+        for position in positions {
+            let (start, end) = (self.original_position(*position), self.original_position(position + length));
+            let replaced = &self.original[start..end];
+            let endings = if replaced.contains('\n') { Endings::of(replaced) } else { endings };
+            result.push_str(&self.original[copied..start]);
+            result.push_str(&endings.spell(new));
+            copied = end;
+        }
+        result.push_str(&self.original[copied..]);
+        result
+    }
 }
 
 /// Returns where a text occurs, including overlapping occurrences. Stops one after the maximum to list.
@@ -57,14 +112,6 @@ fn occurrences(text: &str, old: &str) -> Vec<usize> {
         position += offset + step;
     }
     found
-}
-
-fn splice(text: &str, position: usize, old: &str, new: &str) -> String {
-    let mut result = String::with_capacity(text.len() + new.len());
-    result.push_str(&text[..position]);
-    result.push_str(new);
-    result.push_str(&text[position + old.len()..]);
-    result
 }
 
 fn ambiguous(text: &str, found: &[usize]) -> String {
@@ -86,10 +133,9 @@ fn line_of(text: &str, position: usize) -> usize {
 
 /// Replaces text at the end of a file that has no final newline. A model cannot see that the newline is missing, so it
 /// is removed from the edit too, and the file still ends without one.
-fn at_the_end(text: &str, edit: &Replacement, endings: Endings) -> Option<String> {
-    let old = edit.old.strip_suffix('\n').filter(|old| !old.is_empty())?;
-    let new = edit.new.strip_suffix('\n').unwrap_or(&edit.new);
-    let spelled = endings.spell(old.trim_end_matches('\r'), new.trim_end_matches('\r'));
-    let (old, new) = spelled.into_iter().find(|(old, _)| text.ends_with(old))?;
-    Some(splice(text, text.len() - old.len(), &old, &new))
+fn at_the_end(searched: &SearchedText, edit: &Replacement, endings: Endings) -> Option<String> {
+    let (old, new) = (to_lf(&edit.old), to_lf(&edit.new));
+    let old = old.strip_suffix('\n').filter(|old| !old.is_empty())?;
+    let start = searched.plain.strip_suffix(old)?.len();
+    Some(searched.replace(&[start], old.len(), new.strip_suffix('\n').unwrap_or(&new), endings))
 }

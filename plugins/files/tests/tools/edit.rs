@@ -41,6 +41,9 @@ fn line_ends_of_the_file_are_kept() {
         ("a\r\nb\nc\n", "a\nb", "x\ny", "x\r\ny\nc\n"),
         ("a\r\nb\nc\n", "b\nc", "y\nz", "a\r\ny\nz\n"),
         ("a\r\nb\r\nc\n", "c", "y\nz", "a\r\nb\r\ny\r\nz\n"),
+        ("a\r\nb\nc\n", "a\nb\nc", "x\ny", "x\ny\n"),
+        ("a\r\nb\nc", "\nb", "", "a\nc"),
+        ("a\r\nb\r\nc\nd", "\nd\n", "\nx\ny\n", "a\r\nb\r\nc\nx\ny"),
         ("a\r\nb", "b\n", "c\n", "a\r\nc"),
         ("a\nb", "b\n", "c\nd\n", "a\nc\nd"),
     ];
@@ -117,6 +120,29 @@ fn files_that_are_not_utf_8_text_are_not_edited() {
         let failure = folder.call("edit", json!({ "path": "f", "edits": [{ "old": "a", "new": "b" }] })).unwrap_err();
         assert!(failure.text().contains("`f` is not "), "{failure:?}");
     }
+}
+
+#[test]
+fn every_occurrence_is_replaced_however_its_lines_end() {
+    let cases = [
+        ("x\ny\nx\r\ny\r\n", "x\ny", "1\n2", "1\n2\n1\r\n2\r\n", 2),
+        ("a\r\nb\nc", "\n", ";", "a;b;c", 2),
+        ("a\r\nb\nc\r\n", "\r", "", "a\nb\nc\n", 2),
+    ];
+    for (before, old, new, after, count) in cases {
+        let (outcome, content) = edit(before, json!([{ "old": old, "new": new, "replace_all": true }]));
+        assert_eq!(outcome.unwrap().metadata["replacements"], count, "{before:?}");
+        assert_eq!(content, after);
+    }
+}
+
+#[test]
+fn occurrences_with_other_line_endings_make_an_edit_ambiguous() {
+    let before = "x\ny\nx\r\ny\r\n";
+    let (outcome, content) = edit(before, json!([{ "old": "x\ny", "new": "z" }]));
+    let failure = outcome.unwrap_err();
+    assert!(failure.text().contains("old occurs 2 times, on lines 1, 3"), "{failure}");
+    assert_eq!(content, before);
 }
 
 #[test]
