@@ -15,6 +15,12 @@ pub(crate) trait Bridge {
     fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Result<Success, Failure>>, Failure>;
 }
 
+/// Returns one answer for each call. The host may answer fewer, although it has made all of them.
+pub(crate) fn completed(mut answers: Vec<Result<Success, Failure>>, calls: usize) -> Vec<Result<Success, Failure>> {
+    answers.resize_with(calls, || Err(Failure::failed("the host did not answer this call")));
+    answers
+}
+
 /// A bridge to a host, which can also plan calls.
 pub(crate) trait PlanningBridge: Bridge {
     /// Returns what the host would do with each call now. Nothing runs.

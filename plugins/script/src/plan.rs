@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use portcullis_sdk::prelude::*;
 use portcullis_sdk::{Outlook, Output, Part};
 
-use crate::bridge::{Bridge, PlanningBridge};
+use crate::bridge::{self, Bridge, PlanningBridge};
 use crate::pass::{Pass, run_pass};
 
 /// Maximum bytes of the answers that are kept for the second pass. A script with larger ones asks call by call.
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
 
     /// Makes calls that need no approval, and keeps their answers.
     fn make(&self, calls: &[ToolCall]) -> Result<Vec<Answer>, Failure> {
-        let answers = self.bridge.call_all(calls)?;
+        let answers = bridge::completed(self.bridge.call_all(calls)?, calls.len());
         if self.kept_bytes.get() <= KEPT_BYTES_MAX {
             let bytes: usize = answers.iter().flatten().map(bytes).sum();
             self.kept_bytes.set(self.kept_bytes.get() + bytes);
@@ -84,8 +84,8 @@ impl<'a> Plan<'a> {
                 Ok(Ok(Success::new(Output::Text(String::new()))))
             }
             Outlook::Runs if self.bridge.only_reads(&call.tool) => {
-                let answer = self.bridge.call_all(std::slice::from_ref(call))?.pop();
-                Ok(answer.unwrap_or_else(|| Err(Failure::failed("the host did not answer this call"))))
+                let answers = self.bridge.call_all(std::slice::from_ref(call))?;
+                Ok(bridge::completed(answers, 1).remove(0))
             }
             // This ends only the first pass. The second one makes all calls that are left.
             Outlook::NeedsApproval | Outlook::Runs => Err(Failure::failed("the plan ends here")),
@@ -127,8 +127,9 @@ impl Bridge for Replay<'_> {
         if made.len() >= calls.len() && calls.iter().zip(made.iter()).all(|(call, (known, _))| call == known) {
             return Ok(made.drain(..calls.len()).map(|(_, answer)| answer).collect());
         }
-        // The script went another way. What it did before must not be done twice.
-        if made.iter().any(|(call, answer)| answer.is_ok() && !self.bridge.only_reads(&call.tool)) {
+        // The script went another way. What it did before must not be done twice. A call that failed may have had a
+        // part of its effect.
+        if made.iter().any(|(call, _)| !self.bridge.only_reads(&call.tool)) {
             return Err(Failure::failed(ANOTHER_WAY));
         }
         made.clear();

@@ -16,6 +16,10 @@ struct Host {
     asked: RefCell<Vec<Vec<String>>>,
     /// The text of every read.
     text: String,
+    /// How the calls of `todo.add` fail.
+    failure: Option<Failure>,
+    /// Whether the last answer of a batch is missing.
+    loses_answer: bool,
 }
 
 fn named(call: &ToolCall) -> String {
@@ -29,7 +33,12 @@ impl Bridge for Host {
 
     fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Result<Success, Failure>>, Failure> {
         self.made.borrow_mut().extend(calls.iter().map(named));
-        Ok(calls.iter().map(|_| Ok(Success::new(Output::Text(self.text.clone())))).collect())
+        let answer = |call: &ToolCall| match &self.failure {
+            Some(failure) if call.tool == "todo.add" => Err(failure.clone()),
+            _ => Ok(Success::new(Output::Text(self.text.clone()))),
+        };
+        let answered = calls.len() - usize::from(self.loses_answer);
+        Ok(calls.iter().take(answered).map(answer).collect())
     }
 }
 
@@ -112,6 +121,29 @@ fn a_script_that_goes_another_way_stops_before_an_effect_is_repeated() {
     let (pass, host) = ran("await tools.files.read({ n: Math.random() }); await tools.files.write({ n: 1 })");
     assert!(matches!(pass.end, PassEnd::Finished { .. }), "{pass:?}");
     assert_eq!(host.made.borrow().len(), 3, "a read may be repeated");
+}
+
+#[test]
+fn a_call_that_failed_is_not_repeated() {
+    let code = "try { await tools.todo.add({ n: Math.random() }) } catch {} await tools.files.write({ n: 1 })";
+    let failures = [Failure::failed("half done"), Failure::unavailable("half done"), Failure::denied("half done")];
+    for failure in failures {
+        let host = Host { failure: Some(failure), ..Host::default() };
+        let pass = run(code, &host);
+        assert!(
+            matches!(&pass.end, PassEnd::Stopped(Failure::Failed(text)) if text.contains("other calls")),
+            "{pass:?}"
+        );
+        assert_eq!(host.made.borrow().len(), 1);
+    }
+}
+
+#[test]
+fn a_call_without_an_answer_is_not_repeated() {
+    let host = Host { loses_answer: true, ..Host::default() };
+    run("try { await tools.todo.add({ n: 1 }) } catch {} await tools.files.write({ n: 1 })", &host);
+    let made = host.made.borrow();
+    assert_eq!(*made, ["todo.add {\"n\":1}", "files.write {\"n\":1}"]);
 }
 
 #[test]
