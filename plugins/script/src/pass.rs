@@ -11,7 +11,7 @@ use boa_engine::object::builtins::JsPromise;
 use boa_engine::{Context, JsResult, JsValue, Script, Source};
 use portcullis_sdk::prelude::*;
 
-use crate::bridge::Bridge;
+use crate::bridge::{self, Bridge};
 use crate::fault::Fault;
 use crate::notation;
 use crate::queue::CallLog;
@@ -147,10 +147,10 @@ fn make_calls(
         return Ok(Batch::Empty);
     }
     let calls: Vec<ToolCall> = queued.iter().map(|queued| queued.call.clone()).collect();
-    let mut answers = bridge.call_all(&calls)?.into_iter();
-    for queued in &queued {
-        let answer = answers.next().unwrap_or_else(|| Err(Failure::failed("the host did not answer this call")));
-        log.add(&queued.call.tool, answer.is_err());
+    let answers = bridge::completed(bridge.call_all(&calls)?, calls.len());
+    // Log all calls before the script sees an answer. They were made, even if an answer ends the script.
+    calls.iter().zip(&answers).for_each(|(call, answer)| log.add(&call.tool, answer.is_err()));
+    for (queued, answer) in queued.iter().zip(answers) {
         if let Err(error) = crate::reply::deliver(queued, answer, context) {
             return Ok(Batch::Faulted(error));
         }

@@ -16,6 +16,8 @@ struct Recorder {
     batches_max: Option<usize>,
     /// Whether the last answer of a batch is missing.
     loses_answer: bool,
+    /// Whether the answers are objects and no texts.
+    is_json: bool,
 }
 
 impl Bridge for Recorder {
@@ -29,7 +31,11 @@ impl Bridge for Recorder {
         }
         self.batches.borrow_mut().push(calls.iter().map(|call| call.arguments.clone()).collect());
         let answered = calls.len() - usize::from(self.loses_answer);
-        Ok(calls.iter().take(answered).map(|_| Ok(Success::new(Output::Text("read".to_owned())))).collect())
+        let output = match self.is_json {
+            true => Output::Json(json!({})),
+            false => Output::Text("read".to_owned()),
+        };
+        Ok(calls.iter().take(answered).map(|_| Ok(Success::new(output.clone()))).collect())
     }
 }
 
@@ -82,4 +88,15 @@ fn a_missing_answer_is_an_error_of_its_call() {
     let code = "(await Promise.allSettled([tools.files.read({}), tools.files.read({})])).map(one => one.status).join()";
     let PassEnd::Finished { value, .. } = run_pass(code, &recorder).end else { panic!("not finished") };
     assert_eq!(value.as_deref(), Some("fulfilled,rejected"));
+}
+
+#[test]
+fn an_answer_that_ends_the_script_hides_no_call_of_its_batch() {
+    let recorder = Recorder { is_json: true, ..Recorder::default() };
+    // The engine reads `then` of each answer, which is an object.
+    let code = "Object.defineProperty(Object.prototype, 'then', { get() { for (;;); } });
+        await Promise.all([1, 2, 3].map(n => tools.files.read({ n })))";
+    let Pass { log, end, .. } = run_pass(code, &recorder);
+    assert!(matches!(end, PassEnd::Faulted { .. }), "{end:?}");
+    assert_eq!(log.total().calls, 3);
 }
