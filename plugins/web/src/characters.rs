@@ -51,15 +51,13 @@ pub(crate) fn escaped(json: &str) -> String {
     use std::fmt::Write as _;
     let mut shown = String::with_capacity(json.len());
     for character in json.chars() {
-        match character {
-            '\r' => shown.push('\r'),
-            _ if is_invisible(character) => {
-                for unit in character.encode_utf16(&mut [0; 2]) {
-                    // Writing to a string cannot fail.
-                    let _ = write!(shown, "\\u{unit:04x}");
-                }
-            }
-            _ => shown.push(character),
+        if !is_invisible(character) {
+            shown.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
         }
     }
     shown
