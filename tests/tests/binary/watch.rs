@@ -5,6 +5,7 @@ use crate::binary::desk::Desk;
 use portcullis::approvals::Status;
 use portcullis::{Host, Reply, Request, open_approvals};
 use portcullis_tests::{BlockOn, eventually, program};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -148,6 +149,9 @@ impl WaitingHost {
 /// Maximum frames until a screen shows what a test waits for: half a minute, because the screen is drawn every 100 ms.
 const FRAMES_MAX: usize = 300;
 
+/// Frames in which a key that was typed before them would have had its effect: half a second.
+const FRAMES_AFTER: usize = 5;
+
 /// Reads the next frame of the second screen, as lines.
 fn frame(session: &mut Session) -> Vec<String> {
     let frame = session.until("\u{1b}[J");
@@ -248,6 +252,45 @@ fn a_review_approves_only_what_it_showed() {
     assert_eq!(host.code(changed), "approval-denied");
     session.types("q");
     session.ends(0);
+}
+
+/// A key that was typed while an answer was given does not answer the request that is shown next.
+#[test]
+fn a_key_that_was_typed_early_does_not_answer_the_next_request() {
+    let desk = Desk::new(ASK);
+    let host = WaitingHost::open(&desk);
+    // Too long for a review, so it is still the selected request after the review of the others.
+    let next = host.call(&json!({ "path": "next.md", "content": "line\n".repeat(64 * 1024) }));
+    let mut session = watch(&desk, 80);
+    frame_with(&mut session, "1 request waits");
+    let mut call = waiting(&desk, &write("reviewed.md"));
+    frame_with(&mut session, "2 requests wait");
+    session.types("r");
+    read_review(&mut session);
+    // A stopped process takes no answer, so the watcher waits for it for two seconds.
+    kill_process(Pid::from_child(&call), Signal::STOP).unwrap();
+    session.types("y");
+    let approvals = open_approvals(&desk.site.state()).block_on().unwrap();
+    let pending = || {
+        let listed = approvals.list().block_on().unwrap().questions;
+        listed.into_iter().filter(|it| it.status == Status::Pending).collect::<Vec<_>>()
+    };
+    eventually("an approved request", || (pending().len() == 1).then_some(()));
+    session.types("y");
+    let message = "1 approved: they run when their clients make the calls again";
+    frame_with(&mut session, message);
+    // The next key would replace the message, because the request is cut.
+    for _ in 0..FRAMES_AFTER {
+        let frame = frame(&mut session).join("\n");
+        assert!(frame.contains(message), "{frame}");
+    }
+    session.types("q");
+    session.ends(0);
+    call.kill().unwrap();
+    call.wait().unwrap();
+    let [left] = &pending()[..] else { panic!("the second key has approved a request") };
+    desk.run(&["approvals", "reject", &left.id]).ends(0);
+    assert_eq!(host.code(next), "approval-denied");
 }
 
 /// One reason denies all requests. No one has to read all of what they deny.

@@ -9,7 +9,7 @@ use crate::question::{Sheet, Unseen, key_lines, laid_out_in};
 use crate::style::{Style, TextStyle};
 use crate::wrap::wrapped;
 use portcullis::Question;
-use portcullis::approvals::{OpenQuestion, ShownDigest};
+use portcullis::approvals::{OpenQuestion, ShownDigest, Status};
 
 /// Maximum requests of one review.
 const REQUESTS_MAX: usize = 256;
@@ -37,6 +37,14 @@ pub(super) struct Review {
     pages: ReviewPages,
 }
 
+/// The rows of a review that are on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ReviewedPage {
+    size: Option<ScreenSize>,
+    top: usize,
+    shown: usize,
+}
+
 /// The text of a review, laid out for one size of the terminal.
 #[derive(Default)]
 struct ReviewPages {
@@ -55,7 +63,8 @@ struct ReviewPages {
 impl ReviewedRequest {
     /// Takes a request as it is now. Returns nothing if it is not open.
     pub(super) fn of(open: OpenQuestion) -> Option<Self> {
-        let question = open.question?;
+        // A request that was answered keeps its text for a while.
+        let question = open.question.filter(|_| open.status == Status::Pending)?;
         let digest = ShownDigest::of(&question);
         Some(Self { question, digest, waited_for: open.waited_for })
     }
@@ -130,6 +139,11 @@ impl Review {
         if pages.top <= pages.seen {
             pages.seen = pages.seen.max(pages.top + pages.shown);
         }
+    }
+
+    /// Returns the page as it was last drawn.
+    pub(super) fn page(&self) -> ReviewedPage {
+        ReviewedPage { size: self.pages.size, top: self.pages.top, shown: self.pages.shown }
     }
 
     fn keys(&self) -> [(&'static str, String); 5] {

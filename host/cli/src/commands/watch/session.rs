@@ -4,14 +4,14 @@ use super::super::Context;
 use super::alert;
 use super::answers::{CallToRun, answer};
 use super::model::WatchModel;
-use super::review::{Review, ReviewedRequest};
+use super::review::{Review, ReviewedPage, ReviewedRequest};
 use super::screen::{OpenRequest, ScreenSize, draw};
 use super::screen_guard::SecondScreen;
 use crate::answer::{Offered, Ruling, WHICH_CALLS, ruling};
 use crate::question::{RememberedCovers, Sheet, Unseen, choices, keys, laid_out};
 use crate::time::Now;
 use crate::tty::{Key, KeyMode, Tty};
-use portcullis::approvals::{ApprovalError, Listing};
+use portcullis::approvals::{ApprovalError, Listing, ShownDigest};
 use portcullis::live::{LiveEvent, LiveReader};
 use portcullis::text::{OneLine, WithCauses};
 use portcullis::{Answer, Approvals};
@@ -29,6 +29,13 @@ struct ShownRequest {
     unseen: Unseen,
 }
 
+/// What the next key answers, as it was drawn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum AnswerTarget {
+    Request(ShownDigest, RememberedCovers, Unseen),
+    Page(ReviewedPage),
+}
+
 /// What the person sees.
 pub(super) struct WatchSession<'a> {
     context: &'a Context,
@@ -39,6 +46,8 @@ pub(super) struct WatchSession<'a> {
     request: Option<ShownRequest>,
     /// The review of all requests, while it is on the screen.
     review: Option<Review>,
+    /// What was last drawn for an answer. Empty while something else is on the screen.
+    target: Option<AnswerTarget>,
     /// What the host says about the last key.
     message: String,
 }
@@ -57,7 +66,17 @@ pub(super) enum AfterKey {
 impl<'a> WatchSession<'a> {
     pub(super) fn new(tty: &'a Tty, approvals: &'a Approvals, quiet: bool, context: &'a Context) -> Self {
         let model = WatchModel::default();
-        Self { context, tty, approvals, quiet, model, request: None, review: None, message: String::new() }
+        Self {
+            context,
+            tty,
+            approvals,
+            quiet,
+            model,
+            request: None,
+            review: None,
+            target: None,
+            message: String::new(),
+        }
     }
 
     /// Applies a change, and those behind it.
@@ -128,18 +147,34 @@ impl<'a> WatchSession<'a> {
     pub(super) fn draw(&mut self, screen: &SecondScreen) -> anyhow::Result<()> {
         let (style, size) = (self.context.terminal.style(), self.size());
         if let Some(review) = &mut self.review {
-            screen.draw(&review.draw(&self.message, style, size))?;
-            review.was_drawn();
+            let rows = review.draw(&self.message, style, size);
+            let target = AnswerTarget::Page(review.page());
+            self.show(screen, &rows, Some(target))?;
+            self.review.iter_mut().for_each(Review::was_drawn);
             return Ok(());
         }
         let open = self.request.as_ref();
         let open = open.map(|it| OpenRequest { question: &it.request.question, covers: it.covers });
         let drawn = draw(&self.model, open.as_ref(), &self.message, Now::read().as_millisecond(), (style, size));
-        screen.draw(&drawn.rows)?;
+        let target = |it: &ShownRequest| AnswerTarget::Request(it.request.digest.clone(), it.covers, drawn.unseen);
+        let target = self.request.as_ref().map(target);
+        self.show(screen, &drawn.rows, target)?;
         // Only after the rows are written: what was not drawn was not seen.
         if let Some(shown) = &mut self.request {
             shown.unseen = drawn.unseen;
         }
+        Ok(())
+    }
+
+    /// Shows rows, and what the next key answers.
+    fn show(&mut self, screen: &SecondScreen, rows: &[String], target: Option<AnswerTarget>) -> anyhow::Result<()> {
+        // A key that was typed below something else must not answer this. Discarded before the rows are written, so
+        // that no answer to them is lost.
+        if target.is_some() && target != self.target {
+            self.tty.forget_typed()?;
+        }
+        screen.draw(rows)?;
+        self.target = target;
         Ok(())
     }
 
@@ -268,6 +303,9 @@ impl<'a> WatchSession<'a> {
         let style = terminal.style();
         let keys = keys(question, shown.covers, style, terminal.width());
         let below = format!("{}{keys}  any other key: back ", choices(question, style, None));
+        // What was typed before cannot be an answer to the details, nor to the screen that follows them.
+        self.target = None;
+        self.tty.forget_typed()?;
         terminal.print(&format!("{}{below}", laid_out.text))?;
         let key = typing.key().await?;
         terminal.print("\n")?;
