@@ -4,6 +4,7 @@
 
 mod brief;
 mod covered;
+mod difference_line;
 mod heading;
 mod keys;
 mod parts;

@@ -22,6 +22,8 @@ impl Heading {
     /// Describes a request for a screen of this width.
     pub(super) fn of(question: &Question, arguments: Option<&Value>, width: usize) -> Self {
         let (who, tool) = (OneLine(&question.who()).to_string(), &question.tool);
+        // The line about several calls names no place.
+        let arguments = arguments.filter(|_| question.selectable_calls().is_none());
         let target = arguments.and_then(|arguments| target(question, arguments, width));
         let (shows, place) = match target {
             Some((pointer, text)) => (Some(pointer), Some(text)),

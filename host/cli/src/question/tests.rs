@@ -226,6 +226,20 @@ fn no_argument_is_left_out_of_the_short_form() {
     assert!(brief(&question, 80).text.contains("arguments, exactly as they will run"));
 }
 
+/// The difference has the text of a file. It stands for no other argument, whatever the file says.
+#[test]
+fn a_word_of_the_difference_does_not_hide_an_argument() {
+    let mut question = edit();
+    for argument in [r#""to":"src/main.rs""#, r#""to":"b""#, r#""mode":"parsed""#] {
+        let edits = r#""edits":[{"new":"    info!(n, \"parsed\");","old":"    println!(\"{n}\");"}]"#;
+        question.arguments = format!(r#"{{{edits},"path":"src/main.rs",{argument}}}"#);
+        let shown = brief(&question, 80);
+        let (name, value) = argument.split_once(':').unwrap();
+        assert!(shown.text.contains(&format!("{}: {value}", name.replace('"', ""))), "{argument}: {}", shown.text);
+        assert!(!shown.text.contains("/edits/0"), "{}", shown.text);
+    }
+}
+
 #[test]
 fn the_tools_that_make_a_call_come_before_its_caller() {
     let mut question = edit();
