@@ -4,6 +4,7 @@
 //! host knows besides is in the long form.
 
 use super::covered::{Uncovered, uncovered};
+use super::difference_line::{DifferenceLine, difference_lines};
 use super::heading::Heading;
 use super::parts::{ShownQuestion, careful, diff_style, show_calls, show_resource};
 use super::sheet::{Extent, QuestionSheet};
@@ -67,12 +68,20 @@ fn show_difference(sheet: &mut QuestionSheet, difference: &str, arguments: Optio
     let path = heading.shows.as_deref().and_then(|pointer| arguments?.pointer(pointer)?.as_str());
     let headers = path.map(|path| [format!("--- a/{path}"), format!("+++ b/{path}")]);
     // With several files, only the headers say which change is of which file.
-    let is_one_file = difference.lines().filter(|line| line.starts_with("+++ ")).count() == 1;
-    let is_said = |line: &str| {
-        let counted = line.starts_with("@@ ") && line.ends_with(" computes that this call would change 1 file @@");
-        is_one_file && (counted || headers.as_ref().is_some_and(|headers| headers.iter().any(|said| said == line)))
+    let is_of_file =
+        |(line, kind): &(&str, DifferenceLine<'_>)| *kind == DifferenceLine::Path && line.starts_with("+++ ");
+    let is_one_file = difference_lines(difference).filter(is_of_file).count() == 1;
+    let is_said = |place: usize, line: &str, kind: DifferenceLine<'_>| match kind {
+        // Only the first note counts the files. The words of another one may be a plugin's.
+        DifferenceLine::Note => place == 0 && line.ends_with(" computes that this call would change 1 file @@"),
+        DifferenceLine::Path => headers.as_ref().is_some_and(|headers| headers.iter().any(|said| said == line)),
+        DifferenceLine::Hunk | DifferenceLine::Unchanged(_) | DifferenceLine::Removed(_) | DifferenceLine::Added(_) => {
+            false
+        }
     };
-    let lines = difference.split_terminator('\n').filter(|line| !is_said(line));
+    let lines = difference_lines(difference).enumerate();
+    let lines = lines.filter(|(place, (line, kind))| !(is_one_file && is_said(*place, line, *kind)));
+    let lines = lines.map(|(_, (line, _))| line);
     let encoded: Vec<String> = lines.map(|line| OneLine(line).to_string()).collect();
     sheet.block(encoded.iter().map(|line| (diff_style(line), line.as_str())), DIFFERENCE_ROWS_MAX);
     let count = count_invisible(difference);

@@ -226,6 +226,30 @@ fn no_argument_is_left_out_of_the_short_form() {
     assert!(brief(&question, 80).text.contains("arguments, exactly as they will run"));
 }
 
+/// The paths are left out, because the first line has the path. A line of the file that looks like one is not.
+#[test]
+fn a_line_of_a_file_that_looks_like_its_path_is_shown() {
+    let mut question = edit();
+    let head = "@@ files computes that this call would change 1 file @@\n--- a/src/main.rs\n+++ b/src/main.rs\n";
+    for line in ["--- a/src/main.rs", "+++ b/src/main.rs"] {
+        let other = if line.starts_with('-') { "+x" } else { "-x" };
+        question.difference = Some(format!("{head}@@ -1 +1 @@\n{line}\n{other}\n"));
+        let shown = brief(&question, 80);
+        assert!(shown.text.contains(&format!("    @@ -1 +1 @@\n    {line}\n    {other}\n")), "{}", shown.text);
+        assert_eq!(shown.text.matches("src/main.rs\n").count(), 1, "{}", shown.text);
+    }
+}
+
+/// A plugin chooses the words of a failure, so they are shown whatever they are.
+#[test]
+fn words_of_a_plugin_are_not_taken_for_the_number_of_files() {
+    let mut question = edit();
+    let forged = "@@ files could not compute it: x computes that this call would change 1 file @@";
+    question.difference = Some(format!("@@ one @@\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-1\n+2\n@@ two @@\n{forged}\n"));
+    let shown = brief(&question, 120);
+    assert!(shown.text.contains(forged), "{}", shown.text);
+}
+
 /// The difference has the text of a file. It stands for no other argument, whatever the file says.
 #[test]
 fn a_word_of_the_difference_does_not_hide_an_argument() {
