@@ -1,8 +1,11 @@
 //! The arguments of `portcullis server`.
 
 use super::editing::plugin;
-use clap::{Args, Subcommand};
+use clap::builder::TypedValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, Subcommand};
 use portcullis::policy::{Access, DependencyKey, PluginName};
+use std::ffi::OsStr;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
@@ -38,11 +41,11 @@ pub(crate) struct ServerAddArguments {
     #[arg(long, requires = "url", conflicts_with = "token")]
     pub(crate) oauth: bool,
     /// The token for the address: env:VARIABLE of the host, or file:PATH
-    #[arg(long, value_name = "SOURCE", requires = "url", value_parser = source)]
+    #[arg(long, value_name = "SOURCE", requires = "url", value_parser = SecretParser(source))]
     pub(crate) token: Option<String>,
     /// A header of every request to the address. env:VARIABLE and file:PATH are the sources of a secret. Repeat it for
     /// more
-    #[arg(long = "header", value_name = "NAME=VALUE", requires = "url", value_parser = variable)]
+    #[arg(long = "header", value_name = "NAME=VALUE", requires = "url", value_parser = SecretParser(variable))]
     pub(crate) headers: Vec<(String, String)>,
     /// A directory that the server gets, relative to the working directory. `:rw` lets it write. Repeat it for more
     #[arg(long, value_name = "KEY=PATH[:rw]", value_parser = directory)]
@@ -51,7 +54,7 @@ pub(crate) struct ServerAddArguments {
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Vec<String>,
     /// A variable of the server. env:OTHER takes the value of a variable of the host, and file:PATH that of a file
-    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = SecretParser(variable))]
     pub(crate) variables: Vec<(String, String)>,
     /// The program of the package, if it has several
     #[arg(long, value_name = "NAME", conflicts_with = "command")]
@@ -110,14 +113,27 @@ fn directory(text: &str) -> Result<DirectoryArgument, String> {
     Ok(DirectoryArgument { key, path: path.to_owned(), access })
 }
 
-fn source(text: &str) -> Result<String, String> {
-    // The error must not repeat the text, which may be a secret.
-    let is_source = text.starts_with("env:") || text.starts_with("file:");
-    if is_source { Ok(text.to_owned()) } else { Err("write env:VARIABLE or file:PATH, never the token itself".into()) }
+/// Parses a value that may be a secret. The parser's own errors would repeat it, and logs keep what a command prints.
+#[derive(Clone)]
+struct SecretParser<T>(fn(&str) -> Result<T, &'static str>);
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for SecretParser<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        value.to_str().ok_or("it is not UTF-8").and_then(self.0).map_err(|why| {
+            let argument = argument.map(|argument| format!(" for '{argument}'")).unwrap_or_default();
+            clap::Error::raw(ErrorKind::ValueValidation, format!("invalid value{argument}: {why}\n")).with_cmd(command)
+        })
+    }
 }
 
-fn variable(text: &str) -> Result<(String, String), String> {
-    // The error must not repeat the text, which may be a secret.
+fn source(text: &str) -> Result<String, &'static str> {
+    let is_source = text.starts_with("env:") || text.starts_with("file:");
+    if is_source { Ok(text.to_owned()) } else { Err("write env:VARIABLE or file:PATH, never the token itself") }
+}
+
+fn variable(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, such as LANG=C.UTF-8 or TOKEN=env:TOKEN")?;
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -125,6 +141,27 @@ fn variable(text: &str) -> Result<(String, String), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arguments::program;
+
+    /// A token that a user types in the wrong form must not get into a log.
+    #[test]
+    fn an_error_about_a_value_that_may_be_a_secret_does_not_repeat_it() {
+        let url = ["portcullis", "server", "add", "a", "--url", "https://a.example/mcp"];
+        let package = ["portcullis", "server", "add", "a", "npm:a@1.0.0"];
+        let rows = [
+            (url.as_slice(), "--token", "s3cret", "'--token <SOURCE>': write env:VARIABLE"),
+            (url.as_slice(), "--header", "Authorization: Bearer s3cret", "'--header <NAME=VALUE>': write NAME=VALUE"),
+            (package.as_slice(), "--env", "s3cret", "'--env <NAME=VALUE>': write NAME=VALUE"),
+        ];
+        for (command, option, value, why) in rows {
+            let error = program().try_get_matches_from(command.iter().chain(&[option, value])).unwrap_err();
+            let shown = error.render().to_string();
+            assert!(shown.starts_with(&format!("error: invalid value for {why}")), "{shown}");
+            assert!(!shown.contains("s3cret") && !format!("{error:?}").contains("s3cret"), "{shown}");
+            let value = if option == "--token" { "env:A" } else { "a=env:A" };
+            program().try_get_matches_from(command.iter().chain(&[option, value])).unwrap();
+        }
+    }
 
     #[test]
     fn a_directory_is_read_only_unless_it_says_otherwise() {
