@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// The file that shows that a directory is a state directory.
 const KEY_FILE: &str = "key";
 
-/// What a host keeps in its state directory. Anything else there, such as plugins, is not the host's and stays.
+/// What a host keeps in its state directory, in the order of its removal. Anything else there, such as plugins, is not
+/// the host's and stays. The key is last: without it, a second run would not continue after a removal that failed.
 const STATE_NAMES: [&str; 17] = [
     "audit.head",
     "audit.jsonl",
@@ -96,14 +97,19 @@ pub(super) async fn run(arguments: &UninstallArguments, context: &Context) -> an
     Ok(Exit::Completed)
 }
 
-/// Returns what a host keeps in a state directory, if the directory is one.
+/// Returns what a host keeps in a state directory, in the order of its removal, if the directory is one.
 fn state_files(state: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let names = user_files::list(state).with_context(|| state.display().to_string())?;
     // A mistyped --state must not empty a directory of the user.
     if !names.iter().any(|name| name == KEY_FILE) {
         return Ok(Vec::new());
     }
-    Ok(names.iter().filter(|name| STATE_NAMES.contains(&name.as_str())).map(|name| state.join(name)).collect())
+    Ok(removed(&names).map(|name| state.join(name)).collect())
+}
+
+/// Returns those of the names in a state directory that a host keeps there, in the order of their removal.
+fn removed(names: &[String]) -> impl Iterator<Item = &'static str> {
+    STATE_NAMES.into_iter().filter(move |kept| names.iter().any(|name| name == kept))
 }
 
 fn listed(record: &InitRecord, state: &[PathBuf]) -> Vec<String> {
@@ -113,4 +119,19 @@ fn listed(record: &InitRecord, state: &[PathBuf]) -> Vec<String> {
     let clients = clients.map(|client| format!("the server from {}", client.file.display()));
     let files = record.plugins.keys().chain(state).map(|file| file.display().to_string());
     policies.chain(clients).chain(files).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As long as anything of the host is left, the directory counts as a state directory.
+    #[test]
+    fn the_key_is_removed_last() {
+        let mut names: Vec<String> = STATE_NAMES.into_iter().chain(["plugins"]).map(str::to_owned).collect();
+        names.sort();
+        let removed: Vec<&str> = removed(&names).collect();
+        assert_eq!((removed.len(), removed.last()), (STATE_NAMES.len(), Some(&KEY_FILE)));
+        assert!(!removed.contains(&"plugins"));
+    }
 }
