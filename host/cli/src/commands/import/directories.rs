@@ -27,6 +27,17 @@ pub(super) struct KeptPlaces {
     pub(super) state: PathBuf,
 }
 
+impl KeptPlaces {
+    /// Returns whether the home directory is in a directory, of which `resolved` is the path without links.
+    fn home_is_in(&self, directory: &Path, resolved: &Path) -> bool {
+        let Some(home) = &self.home else { return false };
+        // `HOME` may lead through links, and a configuration may name either of its paths.
+        let without_links = user_files::resolve(home).ok();
+        let mut paths = [Some(home), without_links.as_ref()].into_iter().flatten();
+        paths.any(|home| home.starts_with(directory) || home.starts_with(resolved))
+    }
+}
+
 /// The directories of a server, and what the user should know about them.
 #[derive(Default)]
 pub(super) struct ImportedDirectories {
@@ -80,10 +91,10 @@ impl ImportedDirectories {
         if OF_THE_SYSTEM.iter().any(|system| directory.starts_with(system)) || self.covers(&resolved) {
             return;
         }
-        // The home directory may be a link, so its written path is compared too.
-        let is_home =
-            kept.home.as_deref().is_some_and(|home| home.starts_with(&resolved) || home.starts_with(directory));
-        if is_home || kept.state.starts_with(&resolved) || resolved.starts_with(&kept.state) {
+        if kept.home_is_in(directory, &resolved)
+            || kept.state.starts_with(&resolved)
+            || resolved.starts_with(&kept.state)
+        {
             let what =
                 "contains your whole home directory or the host's state, so it is not granted: grant a part of it";
             self.notes.push(format!("{} {what}", shown(directory)));
@@ -120,4 +131,36 @@ fn is_script(path: &Path) -> bool {
 
 fn shown(path: &Path) -> String {
     OneLine(&path.to_string_lossy()).to_string()
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the test makes the directories")]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    /// `HOME` may be a link to a directory on another disk, and a configuration may name that directory.
+    #[test]
+    fn the_home_directory_is_granted_by_none_of_its_paths() {
+        let root = std::env::temp_dir().join(format!("portcullis-homes-{}", std::process::id()));
+        fs::create_dir_all(root.join("data/me/work")).unwrap();
+        fs::create_dir_all(root.join("home")).unwrap();
+        let root = root.canonicalize().unwrap();
+        symlink(root.join("data/me"), root.join("home/me")).unwrap();
+        let granted = |home: &str, named: &str| {
+            let kept = KeptPlaces { home: Some(root.join(home)), state: root.join("state") };
+            let named = root.join(named).to_string_lossy().into_owned();
+            ImportedDirectories::of(&[], &[named.as_str()], &kept).granted.len()
+        };
+        for home in ["home/me", "data/me"] {
+            for named in ["home/me", "home", "data/me", "data", ""] {
+                // The directory of the link alone has nothing of a home directory that is elsewhere.
+                let expected = usize::from((home, named) == ("data/me", "home"));
+                assert_eq!(granted(home, named), expected, "{home} {named}");
+            }
+            assert_eq!((granted(home, "home/me/work"), granted(home, "data/me/work")), (1, 1), "{home}");
+        }
+        fs::remove_dir_all(&root).unwrap();
+    }
 }
