@@ -92,7 +92,7 @@ fn a_program_gets_a_document_for_each_call() {
 #[test]
 fn one_call_is_shown_with_its_request() {
     let (desk, ids) = desk();
-    let shown = desk.run(&["log", "show", &ids[2][..6]]).ends(0).out;
+    let shown = desk.run(&["log", "show", &ids[2][..6].to_ascii_uppercase()]).ends(0).out;
     for words in [&*ids[2], "hello.greet", "waits for approval", "asked", "\"name\": \"Ann\""] {
         assert!(shown.contains(words), "{words}: {shown}");
     }
@@ -100,6 +100,8 @@ fn one_call_is_shown_with_its_request() {
     assert!(shown.contains("/path") && shown.contains("never write") && !shown.contains('\u{1b}'), "{shown}");
     let document = desk.run(&["--json", "log", "show", &ids[0]]).ends(0).document();
     assert_eq!(document["entries"].as_array().unwrap().len(), 2, "{document}");
+    let shown = desk.run(&["audit", "show", "--call", &ids[1].to_ascii_uppercase()]).ends(0).out;
+    assert!(shown.contains("never write"), "{shown}");
 }
 
 /// The difference that the approver was shown is in the log after the answer, if the policy keeps texts. Otherwise the

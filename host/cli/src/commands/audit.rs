@@ -58,8 +58,9 @@ pub(super) async fn show(arguments: &ShowArguments, context: &Context) -> anyhow
     }
     let mut kept = LastEntries { entries: VecDeque::new(), most: arguments.limit, left_out: 0 };
     // Read everything before printing anything: the log is locked during the read, and a pager may block for long.
+    let call = arguments.call.as_deref().map(str::to_ascii_lowercase);
     let keep = |entry| {
-        kept.offer(entry, arguments.call.as_deref());
+        kept.offer(entry, call.as_deref());
         Ok(())
     };
     let verified = open_log(context).await?.read(keep).await?;

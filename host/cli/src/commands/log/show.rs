@@ -29,13 +29,14 @@ const SAID: [&str; 11] =
     ["seq", "time", "kind", "call", "tool", "mac", "session", "principal", "targets", "difference", "difference_bytes"];
 
 pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> {
+    let typed = typed.to_ascii_lowercase();
     if typed.len() < TYPED_DIGITS_MIN || !typed.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let why = "a call has at least the first six digits of its id";
         return unknown(why, context);
     }
     let (mut ids, mut entries) = (BTreeSet::new(), Vec::new());
     let collect = |entry: Entry| {
-        let id = entry.document.get("call").and_then(Value::as_str).filter(|id| id.starts_with(typed));
+        let id = entry.document.get("call").and_then(Value::as_str).filter(|id| id.starts_with(&typed));
         if let Some(id) = id.filter(|_| entries.len() < ENTRIES_MAX) {
             ids.insert(id.to_owned());
             entries.push(entry);
@@ -52,7 +53,7 @@ pub(super) async fn run(typed: &str, context: &Context) -> anyhow::Result<Exit> 
         // A damaged log may have lost the call.
         (None, _) if exit != Exit::Completed => return Ok(exit),
         (None, _) => {
-            return unknown(&format!("the audit log has no call {}", OneLine(typed)), context);
+            return unknown(&format!("the audit log has no call {}", OneLine(&typed)), context);
         }
     };
     let mut call = LoggedCall::begin(&id, &entries[0].document);
