@@ -285,6 +285,22 @@ fn approved_calls_become_the_smallest_rules_that_allow_them() {
     assert_eq!(again["proposals"], json!([]), "{again}");
 }
 
+/// Calls after a damaged entry are missing from the proposals, so the command says so and fails.
+#[test]
+fn a_damaged_log_is_reported_with_the_proposals() {
+    let grant = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n";
+    let desk = Desk::new(&format!("[defaults]\ndecision = \"ask\"\n[record]\npayloads = \"keep\"\n{grant}"));
+    for path in ["src/a", "docs/c"] {
+        approve(&desk, path);
+    }
+    let file = desk.site.state().join("audit.jsonl");
+    let damaged = fs::read_to_string(&file).unwrap().replacen("docs/c", "docs/C", 1);
+    fs::write(&file, damaged).unwrap();
+    let ran = desk.run(&["suggest"]).ends(8);
+    assert!(ran.out.contains("path = \"src/a\"") && !ran.out.contains("docs/"), "{}", ran.out);
+    assert!(ran.err.contains("does not verify") && ran.err.contains("are not considered"), "{}", ran.err);
+}
+
 #[test]
 fn what_only_a_digest_is_left_of_is_said() {
     let grant = "[plugin.files]\ndirectory.workspace = { path = \"work\", access = \"read-write\" }\n";

@@ -86,8 +86,9 @@ async fn last_named(context: &Context) -> Option<NamedPolicy> {
         }
         Ok(())
     };
-    audit.read(each).await.ok()?;
-    last
+    let verified = audit.read(each).await.ok()?;
+    // Entries after a damaged one are not read, and a later one may name another policy.
+    last.filter(|_| verified.fault.is_none())
 }
 
 /// Shows the reply to a call that would end before a decision.

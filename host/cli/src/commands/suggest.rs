@@ -42,7 +42,7 @@ struct Suggestion {
 
 pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyhow::Result<Exit> {
     let known = KnownPolicy::read(context).await?;
-    let evidence = Evidence::read(context, known.catalog()).await?;
+    let (evidence, exit) = Evidence::read(context, known.catalog()).await?;
     let held = match known.host() {
         Some(host) => host.approvals().list().await?.answers,
         None => Vec::new(),
@@ -65,9 +65,10 @@ pub(super) async fn run(arguments: &SuggestArguments, context: &Context) -> anyh
         context.terminal.print(&text(&suggestion, context.terminal.style(), context.terminal.width()))?;
     }
     if arguments.apply && !suggestion.proposals.is_empty() {
-        return review(&known, &suggestion.edit, arguments.yes, context).await;
+        let reviewed = review(&known, &suggestion.edit, arguments.yes, context).await?;
+        return Ok(if reviewed == Exit::Completed { exit } else { reviewed });
     }
-    Ok(Exit::Completed)
+    Ok(exit)
 }
 
 /// Applies each rule to the policy. Leaves out a rule that the policy has already, and one that a stricter rule leaves

@@ -1,7 +1,9 @@
 //! The approved calls of the audit log, with the places that they name.
 
 use super::left_out::LeftOut;
+use crate::audit_log::{open_log, tell_fault};
 use crate::context::Context;
+use crate::exit_code::Exit;
 use portcullis::audit::Entry;
 use portcullis::plugins::Catalog;
 use portcullis::policy::ToolName;
@@ -52,22 +54,27 @@ struct AskedCall {
 }
 
 impl Evidence {
-    /// Reads the audit log. A state directory without one has no evidence.
+    /// Reads the audit log, and says if it was changed. Returns the exit code for that too. A state directory without a
+    /// log has no evidence.
     ///
     /// # Errors
     /// The log cannot be read.
-    pub(super) async fn read(context: &Context, catalog: Option<&Catalog>) -> anyhow::Result<Self> {
+    pub(super) async fn read(context: &Context, catalog: Option<&Catalog>) -> anyhow::Result<(Self, Exit)> {
         let state = context.environment.state()?;
         if !state.is_dir() {
-            return Ok(Self::default());
+            return Ok((Self::default(), Exit::Completed));
         }
         let (mut asked, mut approved) = (HashMap::new(), Vec::new());
         let each = |entry: Entry| {
             look(&entry.document, &mut asked, &mut approved);
             Ok(())
         };
-        portcullis::open_audit(context.environment.state_place()?).await?.read(each).await?;
-        Ok(Self::of(approved, catalog))
+        let verified = open_log(context).await?.read(each).await?;
+        let exit = tell_fault(&verified, context);
+        if verified.fault.is_some() {
+            context.terminal.note("calls after this entry are not considered: run `portcullis audit verify`");
+        }
+        Ok((Self::of(approved, catalog), exit))
     }
 
     fn of(approved: Vec<AskedCall>, catalog: Option<&Catalog>) -> Self {
