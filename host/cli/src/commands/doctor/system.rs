@@ -45,13 +45,23 @@ fn clock(now: SystemTime) -> DoctorFinding {
 /// A grant that is narrowed to a path, and a project's policy, need this system call.
 fn beneath() -> DoctorFinding {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    match openat2(CWD, ".", flags, Mode::empty(), ResolveFlags::BENEATH) {
+    beneath_finding(openat2(CWD, ".", flags, Mode::empty(), ResolveFlags::BENEATH).map(drop))
+}
+
+fn beneath_finding(tried: Result<(), Errno>) -> DoctorFinding {
+    match tried {
+        Ok(()) => DoctorFinding::ok("openat2", "available"),
         Err(Errno::NOSYS) => DoctorFinding::error(
             "openat2",
             "missing: grants with `narrow` and policies of projects do not work",
             "use Linux 5.6 or later",
         ),
-        Ok(_) | Err(_) => DoctorFinding::ok("openat2", "available"),
+        // A seccomp filter that does not know the call may answer it with EPERM.
+        Err(error) => DoctorFinding::error(
+            "openat2",
+            format!("refused ({error}): grants with `narrow` and policies of projects do not work"),
+            "permit this system call, for example in the seccomp profile of the container",
+        ),
     }
 }
 
@@ -136,6 +146,15 @@ mod tests {
     fn a_clock_before_2025_is_an_error() {
         assert_eq!(clock(UNIX_EPOCH).level, FindingLevel::Error);
         assert_eq!(clock(UNIX_EPOCH + Duration::from_secs(EARLIEST_SECONDS)).level, FindingLevel::Ok);
+    }
+
+    #[test]
+    fn openat2_that_a_filter_refuses_is_an_error() {
+        assert_eq!(beneath_finding(Ok(())).level, FindingLevel::Ok);
+        for error in [Errno::NOSYS, Errno::PERM] {
+            assert_eq!(beneath_finding(Err(error)).level, FindingLevel::Error, "{error}");
+        }
+        assert!(beneath_finding(Err(Errno::PERM)).message.contains("refused"));
     }
 
     #[test]
