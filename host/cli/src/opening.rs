@@ -54,13 +54,16 @@ pub(crate) async fn open_quietly(context: &Context) -> anyhow::Result<Host> {
     Ok(builder.calls(1).open().await?)
 }
 
-/// Opens a host for its policy, without the installed plugins, as far as no rule needs them. Prints no warnings.
+/// Opens a host for its policy, without the installed plugins, as far as no rule needs them. Prints no warnings, except
+/// that the ledger was rolled back: no later command finds that again.
 ///
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_policy(context: &Context) -> anyhow::Result<Host> {
     let builder = builder(context, &StatusLine::new(context.terminal), &ApprovalChannel::AsPolicySays)?;
-    Ok(builder.calls(1).only_for(OWN_TOOL).open().await?)
+    let host = builder.calls(1).only_for(OWN_TOOL).open().await?;
+    note_rollback(host.approvals(), context);
+    Ok(host)
 }
 
 /// Opens the host of a command that asks no approver. Loads only what a call of this tool needs.
@@ -172,31 +175,37 @@ pub(crate) async fn open_project(
     let builder = builder.approval_options(environment.place_options.iter().map(String::as_str));
     let builder = with_policies(builder, policy).answered_elsewhere().observer(Arc::new(observer)).hook(hook);
     let host = builder.share_live().open().await?;
+    note_rollback(host.approvals(), context);
     note_live_fault(context, &host);
     warn(&host, context);
     note_rule_gaps(context, &host);
     Ok(host)
 }
 
-/// Opens a host under another user's policy, to find out whether it can be used. Prints nothing and asks no approver.
+/// Opens a host under another user's policy, to find out whether it can be used. Asks no approver, and prints only
+/// whether the ledger was rolled back.
 ///
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_under(context: &Context, policy: &PolicyPlaces) -> anyhow::Result<Host> {
     let environment = &context.environment;
     let builder = of_user(of_plugins(&environment.plugins, environment.state_place()?), &environment.user);
-    Ok(with_policies(builder, policy).calls(1).open().await?)
+    let host = with_policies(builder, policy).calls(1).open().await?;
+    note_rollback(host.approvals(), context);
+    Ok(host)
 }
 
-/// Opens a host under another user's policy, with only what a call of this tool needs. Prints nothing and asks no
-/// approver.
+/// Opens a host under another user's policy, with only what a call of this tool needs. Asks no approver, and prints
+/// only whether the ledger was rolled back.
 ///
 /// # Errors
 /// The host cannot open.
 pub(crate) async fn open_under_for(context: &Context, policy: &PolicyPlaces, tool: &str) -> anyhow::Result<Host> {
     let environment = &context.environment;
     let builder = of_user(of_plugins(&environment.plugins, environment.state_place()?), &environment.user);
-    Ok(with_policies(builder, policy).calls(1).only_for(tool).open().await?)
+    let host = with_policies(builder, policy).calls(1).only_for(tool).open().await?;
+    note_rollback(host.approvals(), context);
+    Ok(host)
 }
 
 /// Opens a host under another user's policy, for that policy alone: without plugins and servers, as far as no rule

@@ -26,4 +26,11 @@ fn an_older_ledger_is_reported_and_does_not_count() {
     assert!(verified.err.contains("the ledger was replaced or removed"), "{verified:?}");
     let document = desk.run(&["--json", "audit", "verify"]).ends(0).document();
     assert_eq!(document["ledger_rollbacks"].as_array().map(Vec::len), Some(1), "{document}");
+    // Also a command that makes no call, because none after it would find the older copy again.
+    fs::copy(&older, &ledger).unwrap();
+    let ran = desk.run(&["server", "list"]).ends(0);
+    assert!(ran.err.contains("warning: the ledger was replaced by an older copy"), "{ran:?}");
+    fs::copy(&older, &ledger).unwrap();
+    let ran = desk.run(&["--json", "doctor"]);
+    assert!(ran.out.contains("nothing in it counts any more"), "{ran:?}");
 }

@@ -18,6 +18,11 @@ pub(super) async fn check(context: &Context) -> Vec<DoctorFinding> {
     };
     let catalog = host.catalog();
     let mut findings = vec![DoctorFinding::ok("host", format!("it opens, under {}", opening::in_force(context)))];
+    // Opening the host has revoked everything, so no later command finds this again.
+    if let Some(rolled_back) = host.approvals().rolled_back() {
+        let remedy = "approve and trust again what should still count";
+        findings.push(DoctorFinding::warning("ledger", rolled_back.to_string(), remedy));
+    }
     for refused in catalog.refused() {
         let why = format!("{} is refused: {}", refused.file, WithCauses(&*refused.error));
         let file = context.environment.plugins.file(&refused.file);
