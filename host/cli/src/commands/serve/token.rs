@@ -55,7 +55,9 @@ fn read(directory: &OwnedFd, name: &str) -> anyhow::Result<Option<String>> {
     };
     check(&file)?;
     let mut text = String::new();
-    File::from(file).take(FILE_BYTES_MAX).read_to_string(&mut text)?;
+    // Read one byte more than allowed, so that a longer file is refused and not cut.
+    File::from(file).take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    ensure!(text.len() as u64 <= FILE_BYTES_MAX, "it is longer than {FILE_BYTES_MAX} bytes");
     Ok(Some(text))
 }
 
@@ -89,4 +91,26 @@ fn make(directory: &OwnedFd, name: &str) -> anyhow::Result<()> {
     });
     let removed = unlinkat(directory, &temporary, AtFlags::empty());
     linked.and_then(|()| Ok(removed?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test changes the file that it has made")]
+    fn a_file_that_is_too_long_is_refused_and_not_cut() {
+        let state = std::env::temp_dir().join(format!("portcullis-tokens-{}", std::process::id()));
+        std::fs::DirBuilder::new().recursive(true).create(&state).unwrap();
+        let first = of_state(&state, CALLER_FILE).unwrap();
+        assert_eq!(of_state(&state, CALLER_FILE).unwrap().text, first.text);
+        let mut file = File::options().append(true).open(&first.path).unwrap();
+        let rest = usize::try_from(FILE_BYTES_MAX).unwrap() - first.text.len();
+        file.write_all("#".repeat(rest).as_bytes()).unwrap();
+        assert!(of_state(&state, CALLER_FILE).is_ok());
+        file.write_all(b"#").unwrap();
+        assert!(of_state(&state, CALLER_FILE).is_err_and(|error| format!("{error:#}").contains("longer than 4096")));
+        unlinkat(CWD, &first.path, AtFlags::empty()).unwrap();
+        unlinkat(CWD, &state, AtFlags::REMOVEDIR).unwrap();
+    }
 }
