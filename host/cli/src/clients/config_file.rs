@@ -7,7 +7,7 @@
 use super::client_facts::{ClientPlaces, ConfigScope};
 use super::entry::ServerCommand;
 use super::facts::AgentClient;
-use super::found_entry::{Members, MergeError};
+use super::found_entry::{FoundEntry, Members, MergeError};
 use super::merge;
 use crate::user_files;
 use std::path::{Path, PathBuf};
@@ -37,10 +37,15 @@ pub(crate) struct Left {
 pub(crate) enum EntryState {
     /// There is none.
     Missing,
-    /// It is the one that `init` writes.
+    /// It starts what `init` writes. It may have other members, such as a timeout.
     Expected,
-    /// It starts another program, or with other arguments. The words are its command line.
-    Other(Vec<String>),
+    /// It starts another program, or in another way.
+    Other {
+        /// Its command line.
+        words: Vec<String>,
+        /// Further members that change what is started, such as `env`.
+        also: Vec<String>,
+    },
 }
 
 impl ConfigFile {
@@ -79,7 +84,7 @@ impl ConfigFile {
         Ok(match merge::entry(self.client.facts(), text, &self.members)? {
             None => EntryState::Missing,
             Some(found) if found.is_expected => EntryState::Expected,
-            Some(found) => EntryState::Other(found.words),
+            Some(FoundEntry { words, also, .. }) => EntryState::Other { words, also },
         })
     }
 
@@ -176,8 +181,43 @@ mod tests {
         let before = "{\"mcpServers\":{\"portcullis\":{\"command\":\"/old\",\"args\":[\"serve\"],\"env\":{}}}}";
         let client = AgentClient::ClaudeCode;
         let words = vec!["/old".to_owned(), "serve".to_owned()];
-        assert_eq!(file(client, before).entry(), Ok(EntryState::Other(words)));
+        assert_eq!(file(client, before).entry(), Ok(EntryState::Other { words, also: Vec::new() }));
         assert_eq!(file(client, &merged(client, before)).entry(), Ok(EntryState::Expected));
+    }
+
+    /// A variable such as `LD_PRELOAD` changes what is started, although the command line is the expected one. A member
+    /// that does not stays, as the user wrote it.
+    #[test]
+    fn an_entry_may_have_further_members_if_they_do_not_change_what_is_started() {
+        let command = r#""command": "/opt/bin/portcullis""#;
+        let json = |more: &str| {
+            format!(r#"{{ "mcpServers": {{ "portcullis": {{ {command}, "args": ["serve"], {more} }} }} }}"#)
+        };
+        let head = "[mcp_servers.portcullis]\ncommand = \"/opt/bin/portcullis\"\nargs = [\"serve\"]\n";
+        let toml = |more: &str| format!("{head}tool_timeout_sec = 9\n{more}\n");
+        let rows = [
+            (AgentClient::Gemini, json(r#""timeout": 9, "type": "stdio", "env": {}"#), ""),
+            (AgentClient::Gemini, json(r#""timeout": 9, "env": { "LD_PRELOAD": "/x.so" }"#), "env"),
+            (AgentClient::Gemini, json(r#""timeout": 9, "cwd": "/elsewhere""#), "cwd"),
+            (AgentClient::Gemini, json(r#""httpUrl": "https://a.example/mcp", "timeout": 9"#), "httpUrl"),
+            (AgentClient::Gemini, json(r#""timeout": 9, "type": "http""#), "type"),
+            (AgentClient::Codex, toml(""), ""),
+            (AgentClient::Codex, toml("env = { LD_PRELOAD = \"/x.so\" }"), "env"),
+            (AgentClient::Codex, toml("[mcp_servers.portcullis.env]\nLD_PRELOAD = \"/x.so\""), "env"),
+            (AgentClient::Codex, toml("cwd = \"/elsewhere\""), "cwd"),
+        ];
+        for (client, text, also) in rows {
+            let words = vec!["/opt/bin/portcullis".to_owned(), "serve".to_owned()];
+            let expected = match also {
+                "" => EntryState::Expected,
+                name => EntryState::Other { words, also: vec![name.to_owned()] },
+            };
+            assert_eq!(file(client, &text).entry(), Ok(expected), "{text}");
+            let merged = merged(client, &text);
+            assert_eq!(file(client, &merged).entry(), Ok(EntryState::Expected), "{merged}");
+            assert!(merged.contains("timeout") && merged.contains('9'), "{merged}");
+            assert!(also.is_empty() || !merged.contains(also), "{merged}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What an agent's configuration says about the server.
 
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// The command line that starts the server.
@@ -23,6 +24,17 @@ pub(crate) enum EntryValue {
     Text(String),
     List(Vec<String>),
     Flag(bool),
+}
+
+impl EntryValue {
+    /// Returns the value as JSON.
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Text(text) => Value::from(text.as_str()),
+            Self::List(texts) => Value::from(texts.clone()),
+            Self::Flag(flag) => Value::from(*flag),
+        }
+    }
 }
 
 /// Returns the members `command` and `args`, which most agents use.

@@ -1,7 +1,7 @@
 //! Entries in JSON with comments and trailing commas, as editors and agents read it.
 
 use super::entry::EntryValue;
-use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME};
+use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME, changes_start};
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use serde_json::{Map, Value};
@@ -63,10 +63,15 @@ impl JsonConfig {
     }
 }
 
+/// Returns the members of this name.
+fn named(object: &CstObject, name: &str) -> impl Iterator<Item = CstObjectProp> {
+    let is_named = move |member: &CstObjectProp| member.decoded_name().is_some_and(|found| found == name);
+    object.properties().into_iter().filter(is_named)
+}
+
 /// Returns the only member of this name.
 fn only(object: &CstObject, name: &str) -> Result<Option<CstObjectProp>, MergeError> {
-    let is_named = |member: &CstObjectProp| member.decoded_name().is_some_and(|found| found == name);
-    let mut found = object.properties().into_iter().filter(is_named);
+    let mut found = named(object, name);
     match (found.next(), found.next()) {
         (first, None) => Ok(first),
         (_, Some(_)) => Err(MergeError::Twice(name.to_owned())),
@@ -81,10 +86,12 @@ pub(super) fn with_entry(text: &str, path: &[&str], members: &Members) -> Result
         (None, [member]) => config.object.append(member, CstInputValue::Object(Vec::new())).object_value_or_set(),
         (None, _) => return Err(MergeError::Shape(path.join("."))),
     };
-    let value = value(members);
     match only(&servers, SERVER_NAME)? {
-        Some(entry) => entry.set_value(value),
-        None => drop(servers.append(SERVER_NAME, value)),
+        Some(entry) => match entry.object_value() {
+            Some(existing) => set_members(&existing, members),
+            None => entry.set_value(of_members(members)),
+        },
+        None => drop(servers.append(SERVER_NAME, of_members(members))),
     }
     let mut merged = config.text();
     // A new file ends with a line break. An existing one keeps its own end.
@@ -92,6 +99,25 @@ pub(super) fn with_entry(text: &str, path: &[&str], members: &Members) -> Result
         merged.push('\n');
     }
     Ok(merged)
+}
+
+/// Sets the members of an entry, and removes every other one that changes what is started. The rest stays.
+fn set_members(existing: &CstObject, members: &Members) {
+    for (name, value) in members {
+        let mut found = named(existing, name);
+        match found.next() {
+            Some(member) if json_of_member(&member) == value.to_json() => {}
+            Some(member) => member.set_value(of_value(value)),
+            None => drop(existing.append(name, of_value(value))),
+        }
+        // Agents differ in which of two members they use.
+        found.for_each(CstObjectProp::remove);
+    }
+    for member in existing.properties() {
+        if member.decoded_name().is_some_and(|name| changes_start(&name, &json_of_member(&member), members)) {
+            member.remove();
+        }
+    }
 }
 
 pub(super) fn without_entry(text: &str, path: &[&str], name: &str) -> Result<Option<String>, MergeError> {
@@ -111,10 +137,15 @@ pub(super) fn entries(text: &str, path: &[&str]) -> Result<Vec<(String, Value)>,
         let Some(name) = member.decoded_name() else { continue };
         // Agents differ in which of two members they use.
         only(&servers, &name)?;
-        // A value that is not understood becomes `null`, which `ClientServer::of` refuses.
-        entries.push((name, member.value().and_then(|node| json_of(&node)).unwrap_or(Value::Null)));
+        // `ClientServer::of` refuses `null`.
+        entries.push((name, json_of_member(&member)));
     }
     Ok(entries)
+}
+
+/// Returns the value of a member. One that is not understood becomes `null`.
+fn json_of_member(member: &CstObjectProp) -> Value {
+    member.value().and_then(|node| json_of(&node)).unwrap_or(Value::Null)
 }
 
 /// Returns a value of the text. The parser has limited its depth.
@@ -143,44 +174,23 @@ pub(super) fn entry(text: &str, path: &[&str], expected: &Members) -> Result<Opt
     let Some(servers) = config.servers(path)? else { return Ok(None) };
     let Some(entry) = only(&servers, SERVER_NAME)? else { return Ok(None) };
     let Some(object) = entry.object_value() else { return Err(MergeError::Shape(SERVER_NAME.to_owned())) };
-    let mut words = Vec::new();
     for name in ["command", "args"] {
-        words.extend(only(&object, name)?.iter().flat_map(texts));
+        only(&object, name)?;
     }
-    // A member that exists twice is not as expected.
-    let is_as = |(name, value): &(&str, EntryValue)| {
-        only(&object, name).ok().flatten().is_some_and(|member| read(&member).as_ref() == Some(value))
-    };
-    Ok(Some(FoundEntry { words, is_expected: expected.iter().all(is_as) }))
+    let members = object.properties();
+    let members = members.iter().filter_map(|member| Some((member.decoded_name()?, json_of_member(member))));
+    Ok(Some(FoundEntry::of(&members.collect::<Vec<_>>(), expected)))
 }
 
-fn value(members: &Members) -> CstInputValue {
+fn of_members(members: &Members) -> CstInputValue {
+    CstInputValue::Object(members.iter().map(|(name, value)| ((*name).to_owned(), of_value(value))).collect())
+}
+
+fn of_value(value: &EntryValue) -> CstInputValue {
     let text = |text: &String| CstInputValue::String(text.clone());
-    let value = |value: &EntryValue| match value {
+    match value {
         EntryValue::Text(value) => text(value),
         EntryValue::List(values) => CstInputValue::Array(values.iter().map(text).collect()),
         EntryValue::Flag(value) => CstInputValue::Bool(*value),
-    };
-    CstInputValue::Object(members.iter().map(|(name, member)| ((*name).to_owned(), value(member))).collect())
-}
-
-fn read(member: &CstObjectProp) -> Option<EntryValue> {
-    let value = member.value()?;
-    if let Some(flag) = value.as_boolean_lit() {
-        return Some(EntryValue::Flag(flag.value()));
-    }
-    if let Some(text) = value.as_string_lit() {
-        return Some(EntryValue::Text(text.decoded_value().ok()?));
-    }
-    let elements = value.as_array()?.elements();
-    let texts = elements.iter().map(|element| element.as_string_lit()?.decoded_value().ok());
-    Some(EntryValue::List(texts.collect::<Option<_>>()?))
-}
-
-fn texts(member: &CstObjectProp) -> Vec<String> {
-    match read(member) {
-        Some(EntryValue::Text(text)) => vec![text],
-        Some(EntryValue::List(texts)) => texts,
-        Some(EntryValue::Flag(_)) | None => Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! Entries in TOML, each a table of its own.
 
 use super::entry::EntryValue;
-use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME};
+use super::found_entry::{FoundEntry, Members, MergeError, SERVER_NAME, changes_start};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
 fn parse(text: &str) -> Result<DocumentMut, MergeError> {
@@ -32,14 +32,25 @@ pub(super) fn with_entry(text: &str, member: &str, members: &Members) -> Result<
     entry.decor_mut().set_prefix(if is_first { "" } else { "\n" });
     match servers.get_mut(SERVER_NAME) {
         Some(item) => match item.as_table_like_mut() {
-            Some(existing) => members.iter().for_each(|(name, value)| {
-                drop(existing.insert(name, Item::Value(of_value(value))));
-            }),
+            Some(existing) => set_members(existing, members),
             None => return Err(MergeError::Shape(SERVER_NAME.to_owned())),
         },
         None => drop(servers.insert(SERVER_NAME, Item::Table(entry))),
     }
     Ok(document.to_string())
+}
+
+/// Sets the members of an entry, and removes every other one that changes what is started. The rest stays.
+fn set_members(existing: &mut dyn TableLike, members: &Members) {
+    for (name, value) in members {
+        // A value that is as expected keeps its comment.
+        if existing.get(name).map(json_of_item) != Some(value.to_json()) {
+            existing.insert(name, Item::Value(of_value(value)));
+        }
+    }
+    let is_removed = |(name, item): &(&str, &Item)| changes_start(name, &json_of_item(item), members);
+    let removed: Vec<String> = existing.iter().filter(is_removed).map(|(name, _)| name.to_owned()).collect();
+    removed.iter().for_each(|name| drop(existing.remove(name)));
 }
 
 pub(super) fn without_entry(text: &str, member: &str, name: &str) -> Result<Option<String>, MergeError> {
@@ -84,13 +95,8 @@ pub(super) fn entry(text: &str, member: &str, expected: &Members) -> Result<Opti
     let document = parse(text)?;
     let Some(found) = servers(&document, member)?.and_then(|servers| servers.get(SERVER_NAME)) else { return Ok(None) };
     let Some(table) = found.as_table_like() else { return Err(MergeError::Shape(SERVER_NAME.to_owned())) };
-    let words = ["command", "args"].iter().filter_map(|name| read(table.get(name)?)).flat_map(|value| match value {
-        EntryValue::Text(text) => vec![text],
-        EntryValue::List(texts) => texts,
-        EntryValue::Flag(_) => Vec::new(),
-    });
-    let is_as = |(name, value): &(&str, EntryValue)| table.get(name).and_then(read).as_ref() == Some(value);
-    Ok(Some(FoundEntry { words: words.collect(), is_expected: expected.iter().all(is_as) }))
+    let members: Vec<_> = table.iter().map(|(name, item)| (name.to_owned(), json_of_item(item))).collect();
+    Ok(Some(FoundEntry::of(&members, expected)))
 }
 
 fn of_value(value: &EntryValue) -> Value {
@@ -98,17 +104,5 @@ fn of_value(value: &EntryValue) -> Value {
         EntryValue::Text(text) => Value::from(text.as_str()),
         EntryValue::List(texts) => Value::Array(texts.iter().map(String::as_str).collect::<Array>()),
         EntryValue::Flag(flag) => Value::from(*flag),
-    }
-}
-
-fn read(item: &Item) -> Option<EntryValue> {
-    match item.as_value()? {
-        Value::String(text) => Some(EntryValue::Text(text.value().clone())),
-        Value::Boolean(flag) => Some(EntryValue::Flag(*flag.value())),
-        Value::Array(array) => {
-            let texts = array.iter().map(|value| value.as_str().map(str::to_owned));
-            Some(EntryValue::List(texts.collect::<Option<_>>()?))
-        }
-        Value::Integer(_) | Value::Float(_) | Value::Datetime(_) | Value::InlineTable(_) => None,
     }
 }

@@ -42,7 +42,7 @@ fn of_client(client: AgentClient, places: &InitPlaces) -> Option<DoctorFinding> 
         Ok(EntryState::Missing) => {
             DoctorFinding::warning("agents", format!("{}: the server is not in {shown}", client.title()), again)
         }
-        Ok(EntryState::Other(words)) => other(client, &shown, &words, again),
+        Ok(EntryState::Other { words, also }) => other(client, &shown, (&words, &also), again),
         Err(error) => DoctorFinding::warning(
             "agents",
             format!("{}: {shown} cannot be read: {error}", client.title()),
@@ -51,9 +51,11 @@ fn of_client(client: AgentClient, places: &InitPlaces) -> Option<DoctorFinding> 
     })
 }
 
-/// An entry that starts another program, or this one with other arguments.
-fn other(client: AgentClient, shown: &str, words: &[String], again: String) -> DoctorFinding {
+/// An entry that starts another program, or this one in another way.
+fn other(client: AgentClient, shown: &str, (words, also): (&[String], &[String]), again: String) -> DoctorFinding {
     let line = words.join(" ");
+    // The names alone: a variable may be a secret.
+    let also = if also.is_empty() { String::new() } else { format!(" with `{}`", also.join("`, `")) };
     // Any other path depends on where the agent starts the program.
     let program = words.first().map(Path::new).filter(|program| program.is_absolute());
     match program {
@@ -62,7 +64,7 @@ fn other(client: AgentClient, shown: &str, words: &[String], again: String) -> D
             DoctorFinding::error("agents", why, again)
         }
         Some(_) | None => {
-            let why = format!("{}: {shown} starts `{line}`, which is not what `init` writes", client.title());
+            let why = format!("{}: {shown} starts `{line}`{also}, which is not what `init` writes", client.title());
             DoctorFinding::warning("agents", why, format!("if that is not what you want: {again}"))
         }
     }

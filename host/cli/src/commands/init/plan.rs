@@ -76,7 +76,7 @@ fn change(places: &InitPlaces, client: AgentClient) -> Option<ClientChange> {
     };
     Some(match file.entry() {
         Ok(EntryState::Expected) => ClientChange::Present(file),
-        Ok(EntryState::Missing | EntryState::Other(_)) => match file.merged() {
+        Ok(EntryState::Missing | EntryState::Other { .. }) => match file.merged() {
             Ok(after) => ClientChange::Write { file, after },
             Err(left) => ClientChange::Left(left),
         },
