@@ -61,9 +61,9 @@ fn with_examples(command: Command, path: &mut Vec<String>) -> Command {
         inner
     });
     match examples(&path.join(" ")) {
+        Some(lines) => command.after_help(format!("Examples:\n{lines}")),
         // Commands that edit the policy have their examples at the end of a longer text.
-        Some(lines) if command.get_after_help().is_none() => command.after_help(format!("Examples:\n{lines}")),
-        Some(_) | None => command,
+        None => command,
     }
 }
 
@@ -100,15 +100,15 @@ fn group(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::examples::EXAMPLES;
     use super::*;
 
-    fn leaves(command: &Command, path: &str, leaves: &mut Vec<(String, Command)>) {
+    /// Collects every command below another one, with its path.
+    fn commands(command: &Command, path: &str, found: &mut Vec<(String, Command)>) {
         for inner in command.get_subcommands() {
             let path = format!("{path} {}", inner.get_name()).trim().to_owned();
-            match inner.has_subcommands() {
-                true => self::leaves(inner, &path, leaves),
-                false => leaves.push((path, inner.clone())),
-            }
+            commands(inner, &path, found);
+            found.push((path, inner.clone()));
         }
     }
 
@@ -124,16 +124,28 @@ mod tests {
     #[test]
     fn every_command_has_examples_that_parse() {
         let mut found = Vec::new();
-        leaves(&program(), "", &mut found);
+        commands(&program(), "", &mut found);
         for (path, command) in found {
-            let examples = command.get_after_help().unwrap_or_else(|| panic!("{path}: add examples")).to_string();
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let lines: Vec<&str> = examples.lines().filter_map(|line| line.strip_prefix("  portcullis ")).collect();
-            assert!(!lines.is_empty(), "{path}");
+            // The examples of a group are those of its commands.
+            assert!(!lines.is_empty() || command.has_subcommands(), "{path}: add examples");
             for line in lines {
                 let words = words(line);
                 let parsed = program().try_get_matches_from(["portcullis".to_owned()].into_iter().chain(words));
                 assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
             }
+        }
+    }
+
+    /// A list that is of no command, or of one with a longer help, would never be shown.
+    #[test]
+    fn every_list_of_examples_is_the_help_of_a_command() {
+        let mut found = Vec::new();
+        commands(&Arguments::command(), "", &mut found);
+        for (path, _) in EXAMPLES {
+            let (_, command) = found.iter().find(|(found, _)| found == path).unwrap_or_else(|| panic!("{path}"));
+            assert!(command.get_after_help().is_none(), "{path} has a longer help");
         }
     }
 
