@@ -3,6 +3,8 @@
 use super::variables::variable;
 use anyhow::{Context as _, bail, ensure};
 use opentelemetry::TraceId;
+use opentelemetry::trace::SpanKind;
+use opentelemetry_sdk::trace::{Sampler, SamplingDecision, ShouldSample};
 
 /// Which calls have spans.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,14 +71,16 @@ impl Sampling {
 }
 
 impl SamplingRule {
-    /// Returns whether a trace is in the share. Every service decides the same about one trace.
+    /// Returns whether a trace is in the share. The SDK decides, so that services which use one decide the same about a
+    /// trace.
     fn samples(self, trace: TraceId) -> bool {
         match self {
             Self::All => true,
             Self::None => false,
             Self::Share(share) => {
-                let [.., a, b, c, d] = trace.to_bytes();
-                f64::from(u32::from_be_bytes([a, b, c, d])) < share * f64::from(u32::MAX)
+                let sampler = Sampler::TraceIdRatioBased(share);
+                let sampled = sampler.should_sample(None, trace, "", &SpanKind::Server, &[], &[]);
+                sampled.decision == SamplingDecision::RecordAndSample
             }
         }
     }
@@ -93,6 +97,23 @@ fn share() -> anyhow::Result<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Other services take the lower half of the id without its last bit. A trace is whole only if all decide the same.
+    #[test]
+    fn a_share_is_taken_of_the_lower_half_of_the_trace_id() {
+        let rows = [
+            (0x8000_0000_0000_0000, 0.5, false),
+            (0x7fff_ffff_ffff_ffff, 0.5, true),
+            (0x3fff_ffff_ffff_ffff, 0.25, true),
+            (0x4000_0000_0000_0000, 0.25, false),
+            (0xffff_ffff_0000_0000_0000_0000_ffff_ffff, 0.25, true),
+            (u128::MAX, 1.0, true),
+            (0, 0.0, false),
+        ];
+        for (id, share, samples) in rows {
+            assert_eq!(SamplingRule::Share(share).samples(TraceId::from(id)), samples, "{id:x} {share}");
+        }
+    }
 
     #[test]
     fn the_caller_decides_first_if_the_sampler_follows_it() {
