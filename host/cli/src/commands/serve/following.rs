@@ -81,8 +81,6 @@ impl<'a> Following<'a> {
                     self.reload_access();
                 }
                 () = changed(&mut self.access) => self.reload_access(),
-                // Never taken, because the pattern of the branch above cannot fail.
-                else => pending().await,
             }
         }
     }
