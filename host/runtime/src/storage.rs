@@ -77,8 +77,8 @@ fn check_files(host: &HostState) -> Result<(), StorageFault> {
     Ok(host.audit.ledger_mark().map(drop)?)
 }
 
-/// Writes a file and removes it. Checks of other hosts may use the file at the same time: several hosts of a process, or
-/// of containers in which processes have the same ids.
+/// Writes a file and removes it. Checks of other hosts may use the file at the same time: several hosts of a process,
+/// or of containers in which processes have the same ids.
 fn try_to_write(directory: &Dir) -> io::Result<()> {
     let name = format!("write-test.{}", std::process::id());
     // Remove the file that a killed process with the same id may have left, because writing to it needs no more room.

@@ -11,7 +11,7 @@ pub struct ServerLimits {
     /// request.
     pub message_values: usize,
     /// Maximum bytes of lines or events that are no messages, such as a banner, between two messages. More end the
-    /// connection. Notifications that the host has no use for are messages. They are dropped one by one, and not counted.
+    /// connection. Notifications that the host has no use for are messages. Each is dropped, and not counted.
     pub noise_bytes: usize,
     /// Maximum pages of a list of tools.
     pub pages: usize,

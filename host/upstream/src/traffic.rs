@@ -103,8 +103,8 @@ impl Traffic {
         self.open.lock_recovered().find(id).map(|(_, request)| request.expected)
     }
 
-    /// Closes a request, because it has its answer or will get none. Returns whether it was open: for a second answer, it
-    /// is not.
+    /// Closes a request, because it has its answer or will get none. Returns whether it was open. For a second answer,
+    /// it is not.
     pub(crate) fn close_request(&self, id: &RequestId) -> bool {
         self.open.lock_recovered().close(id)
     }

@@ -136,7 +136,8 @@ async fn reload_until(host: &Host, text: &str) {
     panic!("{text}: {:?}", refusals(host));
 }
 
-/// Lets the running server announce a change, and end when it is asked for its tools. Returns when the host has noticed.
+/// Lets the running server announce a change, and end when it is asked for its tools. Returns when the host has
+/// noticed.
 async fn change_and_fail(host: &Host) {
     assert_eq!(call(host, "change", json!({ "text": "no JSON" })).await.code, Code::Completed);
     reload_until(host, "it does not list its tools").await;

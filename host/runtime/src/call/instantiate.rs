@@ -90,8 +90,8 @@ impl GrantedCall {
             plugin: &self.call.plugin.name,
             tool: &self.call.tool,
         };
-        // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit. It
-        // does not give up its place in the order of its session, because the calls of a session run one after another.
+        // A slot becomes free when a call ends, and every call has a time limit. A call gives up after its own limit.
+        // It does not give up its place in the order of its session, because those calls run one after another.
         let lender = request.parent.as_ref().map(|parent| parent.admission());
         let time = self.limits.time;
         let admitted = host.admissions.admit(applicant, &request.admission, lender, time, &mut waits).await;

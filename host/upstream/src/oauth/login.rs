@@ -104,7 +104,7 @@ impl LoginOffer {
         &self.scopes
     }
 
-    /// Returns the other origins that take part: those of the page of the login, and of what gives tokens or revokes them.
+    /// Returns the other origins that take part: those of the page of the login, and of what gives or revokes tokens.
     /// Untrusted text.
     pub fn origins(&self) -> Vec<String> {
         let issuer = origin_of(&self.issuer);

@@ -81,7 +81,8 @@ impl<'a> SearchedText<'a> {
         position + self.shortened.partition_point(|shortened| *shortened < position)
     }
 
-    /// Replaces what has this length at these positions. New lines end like those in their place, or as most of the file.
+    /// Replaces what has this length at these positions. New lines end like those that they replace, or as most of the
+    /// file.
     fn replace(&self, positions: &[usize], length: usize, new: &str, endings: Endings) -> String {
         let mut result = String::with_capacity(self.original.len() + new.len());
         let mut copied = 0;
