@@ -86,7 +86,8 @@ fn end_of_pause(layer: Layer) -> String {
 /// Explains a verdict.
 fn explain(policy: &Policy, question: &Question<'_>, verdict: Verdict) -> Explanation {
     let matter = Matter::from(question);
-    let Some((member, weighing)) = matter.strictest(&policy.rules, policy.default) else {
+    let default = policy.default_of(&question.tool.plugin);
+    let Some((member, weighing)) = matter.strictest(&policy.rules, default) else {
         return Explanation { verdict, matched: Vec::new(), changes: Vec::new() };
     };
     let asked = matter.asked(member);

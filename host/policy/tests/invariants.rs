@@ -43,15 +43,32 @@ impl Asked {
         Caller { session: &self.session, principal: &self.principal, automated: self.automated }
     }
 
+    /// Returns whether the tool is of the server, whose default is never allow.
+    fn is_of_server(&self) -> bool {
+        self.tool.plugin.as_str() == "notes"
+    }
+
     /// Returns a question about a resource during such a call.
     fn resource<'a>(&'a self, permission: Permission, resource: &'a str) -> ResourceQuestion<'a> {
         ResourceQuestion { tool: &self.tool, permission, hints: &self.hints, resource, caller: self.caller() }
     }
 }
 
-const TOOLS: &[&str] = &["files.read", "files.write", "web.get", "a.b"];
-const PATTERNS: &[&str] =
-    &["files.read", "files.write", "files.*", "*.*", "*.get", "{files,web}.*", "file?.[a-z]*", "a.b", "w*.{get,put}"];
+const TOOLS: &[&str] = &["files.read", "files.write", "web.get", "a.b", "notes.get"];
+const PATTERNS: &[&str] = &[
+    "files.read",
+    "files.write",
+    "files.*",
+    "*.*",
+    "*.get",
+    "{files,web}.*",
+    "file?.[a-z]*",
+    "a.b",
+    "w*.{get,put}",
+    "notes.*",
+];
+/// The section of a server, whose tools have another default. The user's policy has it.
+const SERVER: &str = "[server.notes]\ncommand = ['/bin/notes']\n";
 const WHENS: &[&str] = &[
     r#"{ path = "src/**" }"#,
     r#"{ path = "**" }"#,
@@ -225,12 +242,17 @@ fn text(default: Option<&str>, rules: &[RuleText]) -> String {
 }
 
 fn policy(default: Option<&str>, rules: &[RuleText]) -> Policy {
-    let text = text(default, rules);
-    Policy::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    of_user(&text(default, rules))
+}
+
+/// Parses a user's policy.
+fn of_user(text: &str) -> Policy {
+    Policy::parse(&format!("{SERVER}{text}")).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 fn layered(user: &str, project: &str, trust: Trust) -> Policy {
-    let layers = Layers { user: Some(user), project: Some((project, trust)), built_in: None };
+    let user = format!("{SERVER}{user}");
+    let layers = Layers { user: Some(&user), project: Some((project, trust)), built_in: None };
     Policy::layered(&layers).unwrap_or_else(|error| panic!("{error}\n{user}\n{project}"))
 }
 
@@ -346,13 +368,14 @@ proptest! {
     fn an_exception_never_reaches_the_ask_rules_of_another_layer(
         rules in any_rules(), brought in any_rules(), asked in any_question(),
     ) {
+        prop_assume!(!asked.is_of_server());
         let asks: Vec<RuleText> = rules.iter().map(|rule| RuleText { decision: "ask", ..rule.clone() }).collect();
         let allow = |rule: &RuleText| {
             RuleText { body: format!("{}over = \"ask\"\n", rule.body), decision: "allow" }
         };
         let exceptions: Vec<RuleText> = brought.iter().map(allow).collect();
         let user = text(Some("allow"), &asks);
-        let alone = Policy::parse(&user).unwrap().decide(&asked.question()).decision;
+        let alone = of_user(&user).decide(&asked.question()).decision;
         for trust in [Trust::Trusted, Trust::Untrusted] {
             let both = layered(&user, &text(None, &exceptions), trust).decide(&asked.question()).decision;
             prop_assert!(both >= alone, "{both} {alone}");
@@ -461,7 +484,7 @@ proptest! {
     ) {
         let user = text(default, &rules);
         let project = text(brought_default, &[brought, vec![hinted]].concat());
-        let alone = Policy::parse(&user).unwrap();
+        let alone = of_user(&user);
         let both = layered(&user, &project, Trust::Untrusted);
         prop_assert!(both.decide(&asked.question()).decision >= alone.decide(&asked.question()).decision);
         prop_assert!(both.default_decision() >= alone.default_decision());
@@ -475,6 +498,7 @@ proptest! {
     fn an_untrusted_project_stops_the_same_calls_as_a_trusted_one(
         rules in any_rules(), brought in any_rules(), asked in any_question(),
     ) {
+        prop_assume!(!asked.is_of_server());
         let (user, project) = (text(Some("allow"), &rules), text(None, &brought));
         let untrusted = layered(&user, &project, Trust::Untrusted).decide(&asked.question());
         let trusted = layered(&user, &project, Trust::Trusted).decide(&asked.question());
@@ -494,7 +518,7 @@ proptest! {
     fn an_untrusted_project_never_raises_a_limit_or_binds_anything(
         user in any_settings(), project in any_settings(),
     ) {
-        let alone = Policy::parse(&user).unwrap();
+        let alone = of_user(&user);
         let both = layered(&user, &project, Trust::Untrusted);
         for tool in TOOLS {
             let plugin = tool.parse::<ToolName>().unwrap().plugin;

@@ -5,7 +5,8 @@
 use portcullis_policy::{
     Binding, BindingError, Caller, ConfinementTier, Decision, Destination, GrantPlaceKind, HttpBinding, Layer,
     LayerError, Layers, Permission, Permissions, PluginName, Policy, PolicyError, PolicyFault, Principal,
-    ProcessBinding, ProcessLimits, ProcessNetwork, Question, SecretSource, ServerAddressError, ServerLogin, Trust,
+    ProcessBinding, ProcessLimits, ProcessNetwork, Question, SecretSource, ServerAddressError, ServerLogin, Source,
+    Trust,
 };
 use serde_json::Map;
 
@@ -303,6 +304,25 @@ fn the_tools_of_a_server_ask_unless_a_rule_or_the_default_says_otherwise() {
     let permitted = permissions(&[Permission::Network]);
     assert!(policy.may_permit(&"notes.list".parse().unwrap(), permitted, &[]));
     assert!(policy.may_permit_some(&name("notes")) && !policy.may_permit_some(&name("files")));
+}
+
+#[test]
+fn an_explanation_knows_the_default_of_a_server() {
+    let explain = |more: &str| {
+        let policy = Policy::parse(&format!("[server.notes]\ncommand = ['/bin/notes']\n{more}")).unwrap();
+        let (tool, principal, arguments) = ("notes.list".parse().unwrap(), Principal::default(), Map::new());
+        let caller = Caller { session: "default", principal: &principal, automated: false };
+        let permissions = permissions(&[Permission::Network, Permission::Execute]);
+        policy.explain(&Question { tool: &tool, permissions, hints: &[], arguments: &arguments, caller })
+    };
+    let allowing = explain("[defaults]\ndecision = 'allow'\n");
+    assert_eq!((allowing.verdict.decision, allowing.verdict.source), (Decision::Ask, Source::Default));
+    let added = |change: &String| change.contains("To allow it, add a rule");
+    assert!(allowing.changes.len() == 2 && allowing.changes.iter().all(added), "{:?}", allowing.changes);
+    // Without a default, it is deny for plugins and ask for servers.
+    let asking = explain("[[rule]]\ntool = 'notes.*'\npermission = 'network'\ndecision = 'ask'\n");
+    assert!(matches!(asking.verdict.source, Source::Rule(_)), "{:?}", asking.verdict);
+    assert!(asking.matched[0].decisive, "{:?}", asking.matched);
 }
 
 #[test]
