@@ -2,6 +2,8 @@
 //!
 //! This file must not decide anything. It only reports how the rules were combined.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::caller::Member;
@@ -163,7 +165,9 @@ fn changes(
             member.principal
         ));
     }
-    changes.dedup();
+    // Several permissions can have the same rule near, with other sentences between.
+    let mut said = BTreeSet::new();
+    changes.retain(|change| said.insert(change.clone()));
     changes
 }
 

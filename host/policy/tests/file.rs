@@ -862,3 +862,11 @@ fn an_explanation_distinguishes_the_parts_of_a_call() {
     let execute = changes(&[Permission::Read, Permission::Execute]);
     assert_eq!(execute.iter().filter(|change| change.starts_with("Use arguments")).count(), 1, "{execute:?}");
 }
+
+#[test]
+fn an_explanation_says_what_concerns_two_permissions_once() {
+    let policy = parse("[[rule]]\ntool = 'a.b'\ndecision = 'allow'\nwhen = { path = 'y' }\n");
+    let explained = ask(&policy, "a.b", &[Permission::Read, Permission::Write], &json!({ "path": "z" }));
+    let of = |beginning: &str| explained.changes.iter().filter(|change| change.starts_with(beginning)).count();
+    assert_eq!((of("Use arguments"), of("No rule matches")), (1, 2), "{:?}", explained.changes);
+}
