@@ -2,7 +2,7 @@
 //!
 //! This file must not know rules.
 
-use portcullis_policy::Policy;
+use portcullis_policy::{Glob, Policy};
 use serde_json::{Map, Value as Json};
 use toml_edit::{Item, TableLike, Value};
 
@@ -18,7 +18,7 @@ pub(crate) fn arguments(when: &[(String, Vec<WhenValue>)]) -> Option<Map<String,
     let mut arguments = Map::new();
     for (key, values) in when {
         let value = match values.first()? {
-            WhenValue::Text(pattern) => Json::String(text(pattern)),
+            WhenValue::Text(pattern) => Json::String(text(pattern)?),
             WhenValue::Integer(number) => Json::from(*number),
             WhenValue::Boolean(boolean) => Json::from(*boolean),
         };
@@ -69,7 +69,7 @@ fn of_value(value: &Value) -> Option<WhenValue> {
 fn of_test(table: &dyn TableLike) -> Option<WhenValue> {
     let text = table.get("equals").or_else(|| table.get("prefix"))?.as_str()?;
     // `text` reads every sample as a pattern, so a literal text becomes one.
-    Some(WhenValue::Text(portcullis_policy::Glob::escape(text)))
+    Some(WhenValue::Text(Glob::escape(text)))
 }
 
 /// Puts a value where a JSON Pointer leads.
@@ -85,8 +85,8 @@ fn place(arguments: &mut Map<String, Json>, pointer: &str, value: Json) -> Optio
     Some(())
 }
 
-/// Returns a text that a pattern probably matches: each wildcard becomes a letter. The caller checks it.
-fn text(pattern: &str) -> String {
+/// Returns a text that a pattern matches, or none if none is found. Each wildcard becomes a letter.
+fn text(pattern: &str) -> Option<String> {
     let (mut text, mut characters) = (String::new(), pattern.chars().peekable());
     // The number of open braces whose first alternative was taken already.
     let mut alternatives = Vec::new();
@@ -109,27 +109,30 @@ fn text(pattern: &str) -> String {
                     *taken = true;
                 }
             }
-            '[' => text.push(of_class(&mut characters)),
+            '[' => text.push(of_class(&mut characters)?),
             character => text.push(character),
         }
     }
-    text
+    // A policy that is asked about another text says nothing about the rule with this pattern.
+    Glob::new(pattern).ok()?.matches(&text).then_some(text)
 }
 
-/// Returns a character of a class such as `[a-z]`. For a negated class it is a guess.
-fn of_class(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> char {
-    let mut class = Vec::new();
-    for character in characters.by_ref() {
-        if character == ']' && !class.is_empty() {
-            break;
-        }
+/// Returns a character that a class such as `[a-z]` or `[!a-z]` matches, or none if none is found. `rest` is the pattern
+/// behind the `[`.
+fn of_class(rest: &mut impl Iterator<Item = char>) -> Option<char> {
+    let mut class = String::from("[");
+    while let Some(character) = rest.next() {
         class.push(character);
+        match character {
+            '\\' => class.extend(rest.next()),
+            ']' => break,
+            _ordinary => {}
+        }
     }
-    match class.first() {
-        Some('!' | '^') if class.contains(&'x') => 'q',
-        Some('!' | '^') | None => 'x',
-        Some(first) => *first,
-    }
+    let parsed = Glob::new(&class).ok()?;
+    // Ordinary characters first. The class itself has those that a class of others matches.
+    let ordinary = std::iter::once('x').chain('a'..='z').chain('0'..='9').chain('A'..='Z');
+    ordinary.chain(class.chars()).find(|character| parsed.matches(character.encode_utf8(&mut [0; 4])))
 }
 
 #[cfg(test)]
@@ -138,11 +141,33 @@ mod tests {
 
     #[test]
     fn samples_match_their_patterns() {
-        let patterns =
-            ["src/**", "**", "*.rs", "a?c", "{a,b}/c", "{a,{b,c}}.{d,e}", "[a-z]x", "[!x]", "**/.env*", r"a\*b"];
+        let patterns = [
+            "src/**",
+            "**",
+            "*.rs",
+            "a?c",
+            "{a,b}/c",
+            "{a,{b,c}}.{d,e}",
+            "[a-z]x",
+            "[!x]",
+            "[!a-z]*",
+            "[!a-zA-Z0-9]",
+            "[é-ü]",
+            r"[\]]",
+            "**/.env*",
+            r"a\*b",
+        ];
         for pattern in patterns {
-            let sample = text(pattern);
-            assert!(portcullis_policy::Glob::new(pattern).unwrap().matches(&sample), "{pattern}: {sample}");
+            let sample = text(pattern).unwrap_or_else(|| panic!("{pattern}"));
+            assert!(Glob::new(pattern).unwrap().matches(&sample), "{pattern}: {sample}");
+        }
+    }
+
+    /// The braces within the class are not read as a class, so what is found is no sample.
+    #[test]
+    fn a_text_that_its_pattern_does_not_match_is_no_sample() {
+        for pattern in ["{a,[}]}b", "a["] {
+            assert_eq!(text(pattern), None, "{pattern}");
         }
     }
 

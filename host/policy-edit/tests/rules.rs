@@ -92,6 +92,13 @@ fn an_allow_that_an_ask_would_overrule_wins_over_it() {
 }
 
 #[test]
+fn an_exception_is_found_for_a_class_of_other_characters() {
+    let edited = edit(ASK, &when(Decision::Allow, "files.write", "[!a-z]*")).unwrap();
+    assert!(edited.text.contains("when = { path = \"[!a-z]*\" }\ndecision = \"allow\"\nover = \"ask\"\n"));
+    assert_eq!(changes(&edited), ["files.write ask->allow when path = \"[!a-z]*\""]);
+}
+
+#[test]
 fn an_allow_adds_no_exception_that_it_does_not_need() {
     let edited = edit("", &when(Decision::Allow, "files.write", "src/**")).unwrap();
     assert!(!edited.text.contains("over"), "{}", edited.text);
