@@ -3,10 +3,12 @@
 //! This file must not know how a policy is written.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use portcullis_policy::{
-    Approvals, Binding, ClockResolution, Decision, DependencyKey, Hint, InstanceLifetime, Leniency, Limits, Permission,
-    PluginName, Policy, RecordKeeping, Rule, ServerPolicy, ToolPattern, When,
+    Approvals, Binding, ClientRate, ClockResolution, Decision, DependencyKey, Hint, InstanceLifetime, Leniency, Limits,
+    OwnConfinement, Permission, PluginName, PluginParts, Policy, PolicyParts, RecordKeeping, Rule, ServerPolicy,
+    ToolPattern, Toolsets, When,
 };
 
 /// The meaning of a policy of one layer.
@@ -16,10 +18,15 @@ pub(crate) struct PolicyMeaning {
     pub(crate) bindings: BTreeMap<(PluginName, DependencyKey), Binding>,
     pub(crate) paused: Option<String>,
     default: Decision,
+    server_default: Decision,
     limits: Limits,
     approvals: Approvals,
+    notify: Vec<String>,
     record: RecordKeeping,
-    name_servers: Vec<String>,
+    client_rate: ClientRate,
+    own_confinement: OwnConfinement,
+    name_servers: Vec<SocketAddr>,
+    toolsets: Toolsets,
     rate_limits: Vec<String>,
     settings: BTreeMap<PluginName, PluginSettings>,
     servers: BTreeMap<PluginName, ServerPolicy>,
@@ -57,23 +64,45 @@ struct PluginSettings {
 impl PolicyMeaning {
     /// Returns the meaning of a policy.
     pub(crate) fn of(policy: &Policy) -> Self {
-        let bindings = policy.plugins().flat_map(|plugin| {
-            policy.bindings(plugin).iter().map(|(key, binding)| ((plugin.clone(), key.clone()), binding.clone()))
+        // Without `..`, here and in `difference`, so that a new part of a policy does not compile until it is compared.
+        let PolicyParts {
+            default,
+            server_default,
+            rules,
+            limits,
+            plugins,
+            approvals,
+            record,
+            client_rate,
+            notify,
+            own_confinement,
+            name_servers,
+            paused,
+            toolsets,
+            rate_limits,
+        } = policy.parts();
+        let bindings = plugins.iter().flat_map(|(plugin, parts)| {
+            parts.bindings.iter().map(|(key, binding)| (((*plugin).clone(), key.clone()), binding.clone()))
         });
-        let sections = policy.plugins().filter(|plugin| policy.has_section(plugin));
+        let server = |(name, parts): (&&PluginName, &PluginParts<'_>)| Some(((*name).clone(), parts.server?.clone()));
         Self {
-            rules: policy.rules().iter().map(RuleMeaning::of).collect(),
+            rules: rules.iter().map(RuleMeaning::of).collect(),
             bindings: bindings.collect(),
-            paused: policy.paused().map(|pause| pause.reason.to_string()),
-            default: policy.default_decision(),
-            limits: policy.default_limits(),
-            approvals: policy.approvals(),
-            record: policy.record(),
-            name_servers: policy.name_servers().iter().map(ToString::to_string).collect(),
+            paused: paused.map(|pause| pause.reason.to_string()),
+            default,
+            server_default,
+            limits,
+            approvals,
+            notify: notify.to_vec(),
+            record,
+            client_rate,
+            own_confinement,
+            name_servers: name_servers.to_vec(),
+            toolsets: toolsets.clone(),
             // As texts, because a rate limit also has its line, which an edit may move.
-            rate_limits: policy.rate_limits().iter().map(ToString::to_string).collect(),
-            settings: sections.map(|plugin| (plugin.clone(), PluginSettings::of(policy, plugin))).collect(),
-            servers: policy.servers().filter_map(|name| Some((name.clone(), policy.server(name)?.clone()))).collect(),
+            rate_limits: rate_limits.iter().map(ToString::to_string).collect(),
+            servers: plugins.iter().filter_map(server).collect(),
+            settings: plugins.into_iter().map(|(name, parts)| (name.clone(), PluginSettings::of(parts))).collect(),
         }
     }
 
@@ -95,23 +124,42 @@ impl PolicyMeaning {
     /// Returns what differs from the expected meaning, in a word, or none. A section for a plugin that had none may
     /// appear, if all of its settings are the defaults.
     pub(crate) fn difference(&self, expected: &Self) -> Option<&'static str> {
-        let kept = |name: &PluginName, settings: &PluginSettings| expected.settings.get(name) == Some(settings);
-        let lost = expected.settings.iter().any(|(name, settings)| self.settings.get(name) != Some(settings));
-        let gained = self.settings.iter().any(|(name, settings)| {
-            !kept(name, settings) && (expected.settings.contains_key(name) || !settings.is_default(self.limits))
-        });
+        let Self {
+            rules,
+            bindings,
+            paused,
+            default,
+            server_default,
+            limits,
+            approvals,
+            notify,
+            record,
+            client_rate,
+            own_confinement,
+            name_servers,
+            toolsets,
+            rate_limits,
+            settings,
+            servers,
+        } = self;
+        let lost = expected.settings.iter().any(|(name, kept)| settings.get(name) != Some(kept));
+        let gained =
+            settings.iter().any(|(name, new)| !expected.settings.contains_key(name) && !new.is_default(*limits));
         let parts = [
-            ("a rule", self.rules != expected.rules),
-            ("a grant", self.bindings != expected.bindings),
-            ("the pause", self.paused != expected.paused),
-            ("the default", self.default != expected.default),
-            ("a limit", self.limits != expected.limits),
-            ("the settings of approvals", self.approvals != expected.approvals),
-            ("the audit log", self.record != expected.record),
-            ("the name servers", self.name_servers != expected.name_servers),
-            ("a rate limit", self.rate_limits != expected.rate_limits),
+            ("a rule", *rules != expected.rules),
+            ("a grant", *bindings != expected.bindings),
+            ("the pause", *paused != expected.paused),
+            ("the default", *default != expected.default || *server_default != expected.server_default),
+            ("a limit", *limits != expected.limits),
+            ("the settings of approvals", *approvals != expected.approvals || *notify != expected.notify),
+            ("the audit log", *record != expected.record),
+            ("how often clients may call", *client_rate != expected.client_rate),
+            ("the confinement of the host", *own_confinement != expected.own_confinement),
+            ("the name servers", *name_servers != expected.name_servers),
+            ("a toolset or an offer", *toolsets != expected.toolsets),
+            ("a rate limit", *rate_limits != expected.rate_limits),
             ("the settings of a plugin", lost || gained),
-            ("a server", self.servers != expected.servers),
+            ("a server", *servers != expected.servers),
         ];
         parts.into_iter().find(|(_, differs)| *differs).map(|(what, _)| what)
     }
@@ -135,24 +183,58 @@ impl RuleMeaning {
 }
 
 impl PluginSettings {
-    fn of(policy: &Policy, plugin: &PluginName) -> Self {
-        Self {
-            config: policy.config(plugin).clone(),
-            clock: policy.clock(plugin),
-            instance: policy.instance(plugin),
-            repair: policy.repair(plugin),
-            unvalidated: policy.unvalidated(plugin),
-            limits: policy.limits(plugin),
-        }
+    fn of(parts: PluginParts<'_>) -> Self {
+        // The bindings and the server are parts of the meaning of their own.
+        let PluginParts { bindings: _, config, clock, instance, repair, unvalidated, limits, server: _ } = parts;
+        Self { config: config.clone(), clock, instance, repair, unvalidated, limits }
     }
 
+    /// Returns whether these are the settings of an empty section. Its limits are those of the policy.
     fn is_default(&self, limits: Limits) -> bool {
-        self.config.is_empty()
-            && self.clock == ClockResolution::default()
-            && self.instance == InstanceLifetime::default()
-            && self.repair == Leniency::default()
-            && self.unvalidated == Leniency::default()
-            // A section without limits of its own has the limits of the policy.
-            && self.limits == limits
+        let (config, clock, instance) = (BTreeMap::new(), ClockResolution::default(), InstanceLifetime::default());
+        let (repair, unvalidated) = (Leniency::default(), Leniency::default());
+        *self == Self { config, clock, instance, repair, unvalidated, limits }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_of_any_part_is_a_difference() {
+        let texts = [
+            ("[[rule]]\ntool = 'a.b'\ndecision = 'deny'", "a rule"),
+            ("[plugin.a]\nhttp.b = { hosts = ['a.example'] }", "a grant"),
+            ("paused = 'now'", "the pause"),
+            ("[defaults]\ndecision = 'ask'", "the default"),
+            // The default of servers alone.
+            ("[defaults]\ndecision = 'deny'", "the default"),
+            ("[limits]\ntime = '5 s'", "a limit"),
+            ("[approvals]\nrepeats = 7", "the settings of approvals"),
+            ("[approvals]\nnotify = ['/bin/a']", "the settings of approvals"),
+            ("[record]\ndurable = 'machine'", "the audit log"),
+            ("[serve]\ncalls-burst = 3", "how often clients may call"),
+            ("[host]\nconfine = 'require'", "the confinement of the host"),
+            ("[network]\nname-servers = ['10.0.0.1']", "the name servers"),
+            ("[toolset.a]\ntools = ['a.b']", "a toolset or an offer"),
+            ("[[offer]]\nclient = 'a'\ntoolset = 'read-only'", "a toolset or an offer"),
+            ("[[rate-limit]]\ntool = 'a.b'\nrate = '5/s'", "a rate limit"),
+            ("[plugin.a]\nclock = 'fine'", "the settings of a plugin"),
+            ("[server.a]\nurl = 'https://a.example/mcp'\nelicitation = 'ask'", "a grant"),
+        ];
+        let empty = PolicyMeaning::of(&Policy::deny_all());
+        for (text, what) in texts {
+            let policy = Policy::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            let meaning = PolicyMeaning::of(&policy);
+            assert_eq!(meaning.difference(&empty), Some(what), "{text}");
+            assert_eq!(empty.difference(&meaning), Some(what), "{text}");
+            assert_eq!(meaning.difference(&meaning), None, "{text}");
+        }
+        let server = |more: &str| {
+            let text = format!("[server.a]\nurl = 'https://a.example/mcp'\n{more}");
+            PolicyMeaning::of(&Policy::parse(&text).unwrap())
+        };
+        assert_eq!(server("elicitation = 'ask'").difference(&server("")), Some("a server"));
     }
 }

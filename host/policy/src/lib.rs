@@ -101,6 +101,7 @@ mod toolset;
 mod toolset_layers;
 
 // The policy itself.
+mod parts;
 mod policy;
 
 pub use address::{AddressError, AddressRange, is_global};
@@ -138,6 +139,7 @@ pub use mask::{MASKS_MAX, Mask, MaskError, MaskTrail, Masks};
 pub use matcher::When;
 pub use name::{DependencyKey, LocalName, NAME_BYTES, NameError, PluginName, ToolName, ToolsetName};
 pub use own_confinement::OwnConfinement;
+pub use parts::{PluginParts, PolicyParts};
 pub use pattern::{
     EXACT_BYTES, OFFERS_MAX, PATTERN_ARGUMENTS, PROPOSALS_MAX, Pattern, PatternError, RESOURCE_PATH_BYTES, Variation,
 };
@@ -157,5 +159,6 @@ pub use server::{ServerOffers, ServerPolicy, ServerQuestions};
 pub use targets::{TARGET_BYTES, TARGETS_MAX, Targets};
 pub use text::{LiteralError, MATCHED_TEXT_BYTES};
 pub use toolset::{
-    ALL_TOOLS, Audience, READ_ONLY_TOOLS, TOOLSET_OFFERS, TOOLSET_PATTERNS, TOOLSETS_MAX, ToolSelection, UnknownToolset,
+    ALL_TOOLS, Audience, READ_ONLY_TOOLS, TOOLSET_OFFERS, TOOLSET_PATTERNS, TOOLSETS_MAX, ToolSelection, Toolsets,
+    UnknownToolset,
 };

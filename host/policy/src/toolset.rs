@@ -111,15 +111,16 @@ impl ToolsetOffer {
     }
 }
 
-/// All toolsets of a policy. A toolset includes only earlier ones in the list.
+/// All toolsets and offers of a policy. A toolset includes only earlier ones in the list.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Toolsets {
+pub struct Toolsets {
     contents: Vec<ToolsetContent>,
     names: BTreeMap<ToolsetName, ToolsetIndex>,
     pub(crate) offers: Vec<ToolsetOffer>,
 }
 
 impl Default for Toolsets {
+    /// Returns the toolsets that exist without a definition.
     fn default() -> Self {
         let mut toolsets = Self { contents: Vec::new(), names: BTreeMap::new(), offers: Vec::new() };
         for (name, content) in BUILT_IN {
