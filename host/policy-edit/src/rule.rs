@@ -56,8 +56,10 @@ pub(crate) fn write(text: &str, old: &Policy, edit: &RuleEdit) -> Result<Written
     let mut splices = Vec::new();
     // Both parsers keep the order of the text, so a rule and its table have the same number.
     for number in same {
-        let Some(table) = tables.get(number) else { continue };
-        replace(table, edit, &mut splices);
+        // Without a table, the text stays as it is. The check then misses the change and refuses the edit.
+        if let Some(table) = tables.get(number) {
+            replace(table, edit, &mut splices);
+        }
         if let Some(rule) = expected.rules.get_mut(number) {
             rule.decision = edit.decision;
             rule.over_ask = edit.decision == Decision::Allow && (edit.over_ask || rule.over_ask);
@@ -111,5 +113,20 @@ fn parsed(edit: &RuleEdit) -> Result<RuleMeaning, EditError> {
     match policy.rules() {
         [only] => Ok(RuleMeaning::of(only)),
         _none_or_several => Err(EditError::ChangesMore { what: "a rule", lines: lines(edit) }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_without_a_table_in_the_text_is_not_taken_for_replaced() {
+        let policy = Policy::parse("[[rule]]\ntool = 'a.b'\ndecision = 'allow'\n").unwrap();
+        let edit = RuleEdit::new(Decision::Deny, "a.b");
+        // The parser of documents finds no rule in this text.
+        let written = write("", &policy, &edit).unwrap();
+        assert_eq!(written.text, "");
+        assert_eq!(PolicyMeaning::of(&policy).difference(&written.expected), Some("a rule"));
     }
 }
