@@ -1,6 +1,6 @@
 //! Applies an edit, and checks its result.
 
-use portcullis_policy::{Decision, KnownTool, Layer, LayerError, Layers, Policy};
+use portcullis_policy::{DeadRule, Decision, KnownTool, Layer, LayerError, Layers, Policy};
 
 use crate::changes::{ArgumentSample, DecisionChange, decision_changes};
 use crate::edit::{PolicyEdit, RuleEdit};
@@ -49,7 +49,7 @@ pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) ->
         },
     };
     let after = checked(layers, &written)?;
-    if let Some(dead) = after.dead_rule(tools).filter(|dead| before.dead_rule(tools).as_ref() != Some(dead)) {
+    if let Some(dead) = new_dead_rule(&before, &after, tools) {
         return Err(EditError::Dead(Box::new(dead)));
     }
     let changes = changes(layers, (&before, &after), &written.text, tools);
@@ -80,6 +80,16 @@ fn apply_rule(
         Some(_) => Err(refused),
         None => Ok((written, reached.notes.into_iter().chain([overruled::exception(&winners)]).collect())),
     }
+}
+
+/// Returns the first rule that the edit left without a call to match.
+fn new_dead_rule(before: &Policy, after: &Policy, tools: &[KnownTool<'_>]) -> Option<DeadRule> {
+    // No edit removes a rule or adds one before another, so a rule keeps its number. Its line may move.
+    let is_same = |one: &DeadRule, other: &DeadRule| {
+        (one.id.layer, one.id.number, &one.why) == (other.id.layer, other.id.number, &other.why)
+    };
+    let old: Vec<DeadRule> = before.dead_rules(tools).collect();
+    after.dead_rules(tools).find(|dead| !old.iter().any(|old| is_same(old, dead)))
 }
 
 /// Returns the first of several texts that means what it must.

@@ -160,6 +160,17 @@ fn a_malformed_or_dead_rule_is_refused() {
 }
 
 #[test]
+fn a_rule_that_was_dead_before_does_not_stop_an_edit() {
+    let text = "# mine\n[[rule]]\ntool = \"files.raed\"\ndecision = \"deny\"\n";
+    // The pause moves the dead rule to another line.
+    let paused = edit(text, &PolicyEdit::Pause { reason: "now".to_owned() }).unwrap();
+    assert_eq!(edit(&paused.text, &PolicyEdit::Resume).unwrap().text, text);
+    // Another dead rule is one too many.
+    let dead = edit(text, &rule(Decision::Allow, "files.wirte")).unwrap_err();
+    assert!(matches!(&dead, EditError::Dead(dead) if dead.id.number == 2), "{dead}");
+}
+
+#[test]
 fn a_policy_with_an_error_is_not_edited() {
     let refused = edit("rules = 3\n", &rule(Decision::Allow, "files.read")).unwrap_err();
     assert!(matches!(refused, EditError::Invalid(_)) && refused.to_string().contains("line 1"), "{refused}");

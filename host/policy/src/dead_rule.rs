@@ -103,8 +103,13 @@ impl Policy {
     /// Returns the first rule that cannot match any call of `tools`, which are all tools of the loaded plugins. It
     /// skips built-in rules and rules for plugins that are not loaded.
     pub fn dead_rule(&self, tools: &[KnownTool<'_>]) -> Option<DeadRule> {
-        let mut written = self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn);
-        written.find_map(|rule| Some(DeadRule { id: rule.id, why: dead(rule, tools)? }))
+        self.dead_rules(tools).next()
+    }
+
+    /// Returns every rule that [`Policy::dead_rule`] looks for, in the order of the policy.
+    pub fn dead_rules(&self, tools: &[KnownTool<'_>]) -> impl Iterator<Item = DeadRule> {
+        let written = self.rules.iter().filter(|rule| rule.id.layer != Layer::BuiltIn);
+        written.filter_map(|rule| Some(DeadRule { id: rule.id, why: dead(rule, tools)? }))
     }
 
     /// Returns the first rate limit that cannot count any call of `tools`, which are all tools of the loaded plugins.
