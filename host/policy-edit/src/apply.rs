@@ -52,7 +52,7 @@ pub fn apply(layers: &Layers<'_>, edit: &PolicyEdit, tools: &[KnownTool<'_>]) ->
     if let Some(dead) = new_dead_rule(&before, &after, tools) {
         return Err(EditError::Dead(Box::new(dead)));
     }
-    let changes = changes(layers, (&before, &after), &written.text, tools);
+    let changes = changes(layers, (&before, &after), &written, tools);
     Ok(EditedPolicy { text: written.text, changes, notes })
 }
 
@@ -126,12 +126,12 @@ fn meaning(WrittenEdit { text, expected, lines }: &WrittenEdit) -> Result<(), Ed
 fn changes(
     layers: &Layers<'_>,
     (before, after): (&Policy, &Policy),
-    new_text: &str,
+    written: &WrittenEdit,
     tools: &[KnownTool<'_>],
 ) -> Vec<DecisionChange> {
     let mut samples = vec![ArgumentSample::plain()];
-    // The new text comes first, so that the limit drops its samples last.
-    let texts = [Some(new_text), layers.user, layers.project.map(|(text, _)| text)];
+    // The edit itself comes first, and then the new text, so that the limit drops their samples last.
+    let texts = [Some(&*written.lines), Some(&written.text), layers.user, layers.project.map(|(text, _)| text)];
     for sample in texts.into_iter().flatten().flat_map(sample::of_text) {
         if samples.len() < sample::SAMPLES_MAX && !samples.contains(&sample) {
             samples.push(sample);

@@ -171,6 +171,20 @@ fn a_rule_that_was_dead_before_does_not_stop_an_edit() {
 }
 
 #[test]
+fn the_effect_of_a_new_rule_is_shown_however_many_rules_there_are() {
+    let rule = |number: usize| {
+        let when = format!("when = {{ path = \"old/{number}\" }}\n");
+        format!("[[rule]]\ntool = \"files.read\"\n{when}decision = \"allow\"\n")
+    };
+    // More than are compared.
+    let text: String = (0..250).map(rule).collect();
+    let added = edit(&text, &when(Decision::Allow, "files.read", "new/**")).unwrap();
+    assert_eq!(changes(&added), ["files.read deny->allow when path = \"new/**\""]);
+    let replaced = edit(&text, &when(Decision::Deny, "files.read", "old/240")).unwrap();
+    assert_eq!(changes(&replaced), ["files.read allow->deny when path = \"old/240\""]);
+}
+
+#[test]
 fn a_policy_with_an_error_is_not_edited() {
     let refused = edit("rules = 3\n", &rule(Decision::Allow, "files.read")).unwrap_err();
     assert!(matches!(refused, EditError::Invalid(_)) && refused.to_string().contains("line 1"), "{refused}");
