@@ -23,7 +23,7 @@ pub(crate) struct DocumentTable<'d> {
 }
 
 impl<'t> PolicyDocument<'t> {
-    /// Parses a text. None if it is not TOML, or starts with a byte order mark, which the parser drops.
+    /// Parses a text. None if it is not TOML. A byte order mark before it is skipped, and counts for its places.
     pub(crate) fn parse(text: &'t str) -> Option<Self> {
         Some(Self { text, parsed: Document::parse(text).ok()? })
     }

@@ -9,11 +9,8 @@ use crate::document::PolicyDocument;
 use crate::error::EditError;
 use crate::meaning::PolicyMeaning;
 use crate::quote;
-use crate::splice::{TextSplice, insert_lines, line_end, line_start, spliced};
+use crate::splice::{TextSplice, insert_lines, line_end, line_start, spliced, text_start};
 use crate::written::WrittenEdit;
-
-/// A byte order mark, which stays before the first line.
-const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Pauses a policy, or replaces the reason of its pause.
 pub(crate) fn pause(text: &str, old: &Policy, reason: &str) -> WrittenEdit {
@@ -22,10 +19,9 @@ pub(crate) fn pause(text: &str, old: &Policy, reason: &str) -> WrittenEdit {
     let splice = match present {
         Some((_, value)) => TextSplice::replace(value, quote::quoted(reason)),
         None => {
-            let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 };
             // Only the line breaks are taken from here: the line goes behind a byte order mark.
             let TextSplice { with, .. } = insert_lines(text, 0, &lines);
-            TextSplice::insert(start, with)
+            TextSplice::insert(text_start(text), with)
         }
     };
     let mut expected = PolicyMeaning::of(old);
@@ -42,7 +38,7 @@ pub(crate) fn resume(text: &str, old: &Policy) -> Result<WrittenEdit, EditError>
     let (key, value) = present.ok_or(EditError::NotPaused)?;
     let rest = text.get(value.end..line_end(text, value.end)).unwrap_or_default();
     let splice = if rest.trim().is_empty() {
-        TextSplice::replace(line_start_after_mark(text, key.start)..value.end + rest.len(), "")
+        TextSplice::replace(line_start(text, key.start)..value.end + rest.len(), "")
     } else {
         // The comment moves to the beginning of the line, and the blanks before it go.
         TextSplice::replace(key.start..value.end + (rest.len() - rest.trim_start().len()), "")
@@ -50,9 +46,4 @@ pub(crate) fn resume(text: &str, old: &Policy) -> Result<WrittenEdit, EditError>
     let mut expected = PolicyMeaning::of(old);
     expected.paused = None;
     Ok(WrittenEdit { text: spliced(text, vec![splice]), expected, lines: String::new() })
-}
-
-fn line_start_after_mark(text: &str, at: usize) -> usize {
-    let start = line_start(text, at);
-    if start == 0 && text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { start }
 }

@@ -4,6 +4,9 @@
 
 use std::ops::Range;
 
+/// A byte order mark, which stays before the first line.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// Bytes to replace, and what replaces them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextSplice {
@@ -40,9 +43,15 @@ pub(crate) fn spliced(text: &str, mut splices: Vec<TextSplice>) -> String {
     result
 }
 
+/// Returns the start of the first line, which is behind a byte order mark.
+pub(crate) fn text_start(text: &str) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len_utf8() } else { 0 }
+}
+
 /// Returns the start of the line that contains a byte.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
-    text.get(..at).and_then(|before| before.rfind('\n')).map_or(0, |line_break| line_break + 1)
+    let line_break = text.get(..at).and_then(|before| before.rfind('\n'));
+    line_break.map_or_else(|| text_start(text), |line_break| line_break + 1)
 }
 
 /// Returns the end of the line that contains a byte, after its line break.

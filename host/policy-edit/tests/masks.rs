@@ -32,6 +32,10 @@ fn a_mask_is_added_in_the_form_of_the_binding() {
             "plugin.files.directory.w = { path = \"a\", hidden = [] }\n",
             "plugin.files.directory.w = { path = \"a\", hidden = [\".env*\"] }\n",
         ),
+        (
+            "\u{feff}plugin.files.directory.w.path = \"a\"\n",
+            "\u{feff}plugin.files.directory.w.path = \"a\"\nplugin.files.directory.w.hidden = [\".env*\"]\n",
+        ),
     ];
     for (text, expected) in forms {
         let edited = edit(text, &hide(".env*")).unwrap_or_else(|error| panic!("{text}: {error}"));

@@ -82,6 +82,8 @@ fn only_the_section_is_removed_in_every_form() {
     let parts =
         "[server.github]\ncommand = ['/bin/x']\n[limits]\ntime = '5 s'\n[server.github.directory.a]\npath = '/a'\n";
     assert_eq!(edit(parts, &remove("github")).unwrap().text, "[limits]\ntime = '5 s'\n");
+    let marked = "\u{feff}[server.github]\ncommand = ['/bin/x']\n[limits]\ntime = '5 s'\n";
+    assert_eq!(edit(marked, &remove("github")).unwrap().text, "\u{feff}[limits]\ntime = '5 s'\n");
     let line = "[server]\ngithub = { command = ['/bin/x'] }\na = { command = ['/bin/a'] }\n";
     assert_eq!(edit(line, &remove("github")).unwrap().text, "[server]\na = { command = ['/bin/a'] }\n");
 }
