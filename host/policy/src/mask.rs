@@ -68,8 +68,9 @@ impl Mask {
         self.glob.is_equivalent(&other.glob)
     }
 
-    /// Returns the longest literal prefix of the pattern. Everything that the mask covers is in this directory.
-    pub(crate) fn literal_directory(&self) -> &str {
+    /// Returns the names before the first wildcard of the pattern. What a rule with this pattern matches is there, but
+    /// the mask may cover more: without a slash, it covers the name in every directory.
+    pub(crate) fn literal_beginning(&self) -> &str {
         let special = |name: &str| name.contains(['*', '?', '[', ']', '{', '}', '\\']);
         let spelt: usize = self.text.split('/').take_while(|name| !special(name)).map(|name| name.len() + 1).sum();
         self.text.get(..spelt.saturating_sub(1)).unwrap_or(&self.text)

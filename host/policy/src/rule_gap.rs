@@ -73,7 +73,7 @@ impl Policy {
             let covered = covered(rule, tools);
             let read_only = is_about_writing(rule, &covered);
             let mut masks = masks_of(rule);
-            masks.retain(|mask| !binding.has_mask(mask, read_only));
+            masks.retain(|mask| !binding.covers_rule(mask, read_only));
             let found = !covered.is_empty() && !masks.is_empty();
             found.then(|| RuleGap {
                 id: rule.id,

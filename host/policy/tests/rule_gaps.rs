@@ -56,3 +56,17 @@ fn a_rule_that_leaves_no_gap_is_not_reported() {
     let write = rule.replace("files.*", "files.write");
     assert_eq!(remedies(", access = 'read-write', read-only = ['secrets']", &write), [""; 0]);
 }
+
+#[test]
+fn a_mask_at_the_top_covers_a_rule_on_a_name_at_the_top_only() {
+    let rule = |pattern: &str| format!("tool = 'files.*'\nwhen = {{ path = '{pattern}' }}\ndecision = 'deny'");
+    assert_eq!(remedies(", hidden = ['/secrets']", &rule("secrets")), [""; 0]);
+    for (pattern, remedy) in [
+        ("**/secrets", "2 hidden = [\"**/secrets\"]"),
+        ("secret?", "2 hidden = [\"secret?\"]"),
+        ("a/secrets", "2 hidden = [\"a/secrets\"]"),
+    ] {
+        assert_eq!(remedies(", hidden = ['/secrets']", &rule(pattern)), [remedy], "{pattern}");
+    }
+    assert_eq!(remedies(", hidden = ['secrets']", &rule("a/secrets")), [""; 0]);
+}
