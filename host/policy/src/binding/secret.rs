@@ -32,7 +32,7 @@ pub struct SecretBinding {
 pub enum SecretSlot {
     /// A header with a lower-case name. Its value is a template with exactly one `{}`.
     Header {
-        /// The name of the parameter.
+        /// The name of the header.
         name: String,
         /// The template.
         value: String,
@@ -44,7 +44,7 @@ pub enum SecretSlot {
     },
     /// A query parameter.
     Query {
-        /// The name of the header.
+        /// The name of the parameter.
         name: String,
     },
 }

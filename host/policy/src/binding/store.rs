@@ -53,7 +53,6 @@ pub enum StoreScope {
 
 impl StoreScope {
     /// Every scope, widest first.
-    /// Every scope, in display order.
     pub const ALL: [Self; 3] = [Self::Plugin, Self::Principal, Self::Session];
 
     /// Returns the word that policies use.
