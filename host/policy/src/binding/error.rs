@@ -112,7 +112,7 @@ pub enum BindingError {
     /// A program has too many environment variables.
     #[error("a program has more than {ENVIRONMENT_ENTRIES} environment variables")]
     EnvironmentEntries,
-    /// A set of tools names no tool, or has too many patterns.
+    /// A set of tools has too many patterns.
     #[error("`tools` must have 1 to {TOOL_PATTERNS} patterns")]
     ToolPatterns,
     /// The key of a setting is invalid.

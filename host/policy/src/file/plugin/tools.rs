@@ -17,7 +17,7 @@ pub(super) fn read(node: &TomlNode<'_>) -> Result<ToolsBinding, Misplaced> {
 
 fn read_patterns(node: &TomlNode<'_>) -> Result<Vec<ToolPattern>, Misplaced> {
     let elements = node.list()?;
-    if elements.is_empty() || elements.len() > TOOL_PATTERNS {
+    if elements.len() > TOOL_PATTERNS {
         return Err(node.fail(BindingError::ToolPatterns));
     }
     Ok(node.each(&elements, |element| ToolPattern::new(element.text()?).map_err(|fault| element.fail(fault))))
