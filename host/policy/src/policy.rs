@@ -237,9 +237,15 @@ impl Policy {
         &self.rules
     }
 
-    /// Returns the decision if no rule matches. For the tools of a server, it is ask, unless a text sets deny.
+    /// Returns the decision if no rule matches. The tools of a server have another one, which [`Policy::default_of`]
+    /// returns.
     pub fn default_decision(&self) -> Decision {
         self.default
+    }
+
+    /// Returns the decision on a tool of a plugin if no rule matches. For a server, it is ask, unless a text sets deny.
+    pub fn default_of(&self, plugin: &PluginName) -> Decision {
+        if self.server(plugin).is_some() { self.server_default } else { self.default }
     }
 
     /// Returns whether some call of a tool could get another decision than deny. If not, no arguments, session or
@@ -346,11 +352,6 @@ impl Policy {
             None => (Source::Default, &default_reason(default)),
         };
         Verdict { decision: settled.decision, source, reason: Arc::clone(reason) }
-    }
-
-    /// Returns the decision on a tool of a plugin if no rule matches.
-    pub(crate) fn default_of(&self, plugin: &PluginName) -> Decision {
-        if self.server(plugin).is_some() { self.server_default } else { self.default }
     }
 }
 

@@ -74,7 +74,7 @@ fn default_at_most(policy: &Policy, question: &Question<'_>, decision: Decision)
         let mut always = always.clone();
         always.any(|rule| rule.permission.is_none_or(|permission| permission == part))
     };
-    policy.default_decision() <= decision
+    policy.default_of(&question.tool.plugin) <= decision
         || match question.permissions.is_empty() {
             true => always.any(|rule| rule.permission.is_none()),
             false => question.permissions.iter().all(spoken_of),
@@ -93,6 +93,14 @@ mod tests {
         let (arguments, principal) = (Map::new(), Principal::default());
         let caller = Caller { session: SESSION_DEFAULT, principal: &principal, automated: false };
         decide(&policy, &Question { tool: &tool, permissions, hints: &[], arguments: &arguments, caller })
+    }
+
+    /// The default of servers is ask, and that of plugins deny.
+    #[test]
+    fn a_default_of_servers_that_decides_the_same_leaves_nothing_open() {
+        let ask = rule("ask", "permission = \"write\"");
+        assert_eq!(of(&format!("{ask}[server.files]\ncommand = [\"/bin/a\"]\n")), (Decision::Ask, false));
+        assert_eq!(of(&(ask + &rule("ask", "permission = \"read\""))), (Decision::Ask, false));
     }
 
     fn rule(decision: &str, more: &str) -> String {
