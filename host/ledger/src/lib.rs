@@ -11,6 +11,7 @@ mod mac;
 pub mod outputs;
 mod outputs_address;
 pub mod pins;
+mod private_folder;
 pub mod state_directory;
 mod state_folder;
 mod timestamp;

@@ -2,7 +2,8 @@
 //! handles. Everything else works with the handles.
 
 use crate::mac::derived;
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use crate::private_folder;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -257,11 +258,7 @@ impl HostDirectories {
         // Check the open directory, because another user could exchange what the path names.
         check_owned(&directory, 0o077, "the state directory", path)?;
         let key = read_or_make_key(&directory, path)?;
-        match directory.create_dir(CACHE_DIRECTORY) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let cache = directory.open_dir_nofollow(CACHE_DIRECTORY).map_err(failed)?;
+        let cache = private_folder::open(&directory, CACHE_DIRECTORY).map_err(failed)?;
         check_owned(&cache, 0o022, "the cache directory", &path.join(CACHE_DIRECTORY))?;
         let ledger_key = place.ledger_key.as_deref().map_or(Ok(key), read_ledger_key)?;
         let named = named(path);

@@ -1,7 +1,8 @@
 //! A folder of the state directory with small files, each of which is written as a whole.
 
+use crate::private_folder;
 use crate::state_directory::{HostDirectories, PlaceError};
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt, OpenOptionsSyncExt};
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_definitions::text::hex;
 use std::io::{self, Read, Write};
@@ -18,11 +19,7 @@ impl StateFolder {
     pub(crate) fn open(state: &HostDirectories, name: &str, what: &'static str) -> Result<Self, PlaceError> {
         let path = state.path.join(name);
         let failed = |source| PlaceError::Io { what, path: path.clone(), source };
-        match state.directory.create_dir(name) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let directory = state.directory.open_dir_nofollow(name).map_err(failed)?;
+        let directory = private_folder::open(&state.directory, name).map_err(failed)?;
         Ok(Self { directory, path })
     }
 

@@ -1,7 +1,7 @@
 //! The process that runs a call or waits for an answer. A process holds a lock on its own file. The system releases the
 //! lock however the process ends, so a free lock means that the process no longer waits.
 
-use cap_fs_ext::DirExt;
+use crate::private_folder;
 use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use portcullis_definitions::text::hex;
 use rustix::fs::{FlockOperation, flock};
@@ -102,11 +102,7 @@ impl Drop for Owner {
 }
 
 pub(super) fn directory(state: &Dir) -> io::Result<Dir> {
-    match state.create_dir(OWNERS_DIRECTORY) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        Ok(()) | Err(_) => {}
-    }
-    state.open_dir_nofollow(OWNERS_DIRECTORY)
+    private_folder::open(state, OWNERS_DIRECTORY)
 }
 
 /// Takes the start-up lock. It is held until the returned file is dropped.

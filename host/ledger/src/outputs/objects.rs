@@ -5,9 +5,10 @@ use super::bucket::Bucket;
 use super::error::OutputError;
 use super::layout::{PART_BYTES, ids_in, is_id};
 use super::needs::OutputNeeds;
+use crate::private_folder;
 use crate::state_directory::OutputsHome;
 use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, OpenOptions, OpenOptionsExt};
+use cap_std::fs::{Dir, OpenOptions, OpenOptionsExt};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 
@@ -24,8 +25,7 @@ impl PartObjects {
     pub(super) fn open(home: &OutputsHome, folder: &str) -> Result<(Self, OutputNeeds), OutputError> {
         match home {
             OutputsHome::Directory(directory, _) => {
-                create_folder(directory, folder)?;
-                Ok((Self::Directory(directory.open_dir_nofollow(folder)?), OutputNeeds::default()))
+                Ok((Self::Directory(private_folder::open(directory, folder)?), OutputNeeds::default()))
             }
             OutputsHome::Bucket(address) => {
                 let (bucket, needs) = Bucket::open(address, folder)?;
@@ -40,11 +40,10 @@ impl PartObjects {
             Self::Directory(folder) => folder,
             Self::Bucket(bucket) => return bucket.put(id, number, content),
         };
-        create_folder(folder, id)?;
         let mut options = OpenOptions::new();
         // A part that could not be written whole is written again under its number.
         options.write(true).create(true).truncate(true).mode(0o600).follow(FollowSymlinks::No);
-        folder.open_dir_nofollow(id)?.open_with(number.to_string(), &options)?.write_all(content)
+        private_folder::open(folder, id)?.open_with(number.to_string(), &options)?.write_all(content)
     }
 
     /// Returns a part. `None` if there is none.
@@ -80,14 +79,5 @@ impl PartObjects {
             Self::Directory(folder) => ids_in(folder),
             Self::Bucket(bucket) => Ok(bucket.listed()?.into_iter().filter(|name| is_id(name)).collect()),
         }
-    }
-}
-
-fn create_folder(parent: &Dir, name: &str) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.mode(0o700);
-    match parent.create_dir_with(name, &builder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        Ok(()) | Err(_) => Ok(()),
     }
 }

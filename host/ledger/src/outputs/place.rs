@@ -4,8 +4,9 @@ use super::error::OutputError;
 use super::layout::ids_in;
 use super::shared::{PartsReader, PartsWriter, SharedParts};
 use crate::ledger::{CallLedger, LedgerChange, LedgerError};
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, File, OpenOptions, OpenOptionsExt};
+use crate::private_folder;
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
@@ -40,13 +41,7 @@ pub(super) enum ContentReader {
 impl OutputPlace {
     /// Opens the directory of the files. Creates it if it does not exist.
     pub(super) fn files(state: &Dir) -> io::Result<Self> {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        match state.create_dir_with(OUTPUTS_DIRECTORY, &builder) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        state.open_dir_nofollow(OUTPUTS_DIRECTORY).map(Self::Files)
+        private_folder::open(state, OUTPUTS_DIRECTORY).map(Self::Files)
     }
 
     /// Returns the minimum room that a growing output reserves ahead, in bytes.
