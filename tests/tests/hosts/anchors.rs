@@ -109,6 +109,26 @@ async fn the_heads_of_all_hosts_are_anchored_and_every_log_is_verified_or_listed
     assert!(!fleet.desk.site.path("nowhere").exists());
 }
 
+/// The command only reads: it does not make the ledger again, and notes no gap of the hosts.
+#[test]
+fn verifying_finds_that_the_ledger_was_removed_and_changes_nothing() {
+    let Some(fleet) = Fleet::new() else { return };
+    let made = "SELECT count(*) FROM pg_namespace WHERE nspname = 'portcullis'";
+    assert_eq!((fleet.anchors(), fleet.statement(made).trim()), (Vec::new(), "0"));
+    // The log knows the generation of a ledger with a sealed row.
+    fleet.approvals(1).trust(&"0".repeat(64), "portcullis.toml").block_on().unwrap();
+    fleet.statement("UPDATE portcullis.contact SET heard_at = 0, since = 0");
+    for arguments in [&[][..], &["--all"]] {
+        fleet.verify(1, arguments).ends(0);
+    }
+    assert_eq!(fleet.statement("SELECT heard_at + since FROM portcullis.contact").trim(), "0");
+    fleet.statement("DROP SCHEMA portcullis CASCADE");
+    let damaged = fleet.verify(1, &[]).ends(8);
+    assert!(damaged.err.contains("the ledger was removed"), "{}", damaged.err);
+    fleet.verify(1, &["--all"]).ends(8);
+    assert_eq!(fleet.statement(made).trim(), "0");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_was_cut_back_or_begun_again_is_detected() {
     let Some(fleet) = Fleet::new() else { return };

@@ -107,7 +107,7 @@ impl LedgerPeek {
 }
 
 impl LedgerPeek {
-    /// Returns the anchors of all audit logs. `None` if the ledger is not shared.
+    /// Returns the anchors of all audit logs. There are none without a ledger. `None` if the ledger is not shared.
     ///
     /// # Errors
     /// They cannot be read.
@@ -123,16 +123,17 @@ impl LedgerPeek {
         self.shared(|transaction, _| live_hosts::policies(transaction))
     }
 
-    fn shared<T>(
+    fn shared<T: Default>(
         &self,
         read: impl Fn(&dyn SqlTransaction, &Seal) -> Result<T, LedgerError>,
     ) -> Result<Option<T>, LedgerError> {
         if !self.state.shares_ledger() {
             return Ok(None);
         }
-        let mut found = None;
-        backend::peek(&self.state, &self.seal, TABLE, &mut |transaction| found = Some(read(transaction, &self.seal)))?;
-        found.transpose()
+        // What stays if there is no ledger, or one of an earlier version.
+        let mut found = Ok(T::default());
+        backend::peek(&self.state, &self.seal, TABLE, &mut |transaction| found = read(transaction, &self.seal))?;
+        found.map(Some)
     }
 }
 

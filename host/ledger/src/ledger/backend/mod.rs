@@ -23,7 +23,7 @@ pub(super) use value::{SqlValue, params};
 
 use super::error::LedgerError;
 use super::seal::Seal;
-use crate::state_directory::{HostDirectories, LedgerPlace};
+use crate::state_directory::{HostDirectories, LedgerPlace, PostgresAddress};
 use contract::LEDGER_FILE;
 use std::io;
 
@@ -46,23 +46,17 @@ fn open_file(state: &HostDirectories) -> std::result::Result<Box<dyn LedgerDatab
 }
 
 #[cfg(feature = "postgres")]
-fn open_postgres(
-    address: &crate::state_directory::PostgresAddress,
-    seal: &Seal,
-) -> std::result::Result<Box<dyn LedgerDatabase>, LedgerError> {
+fn open_postgres(address: &PostgresAddress, seal: &Seal) -> std::result::Result<Box<dyn LedgerDatabase>, LedgerError> {
     Ok(Box::new(postgres::PostgresDatabase::open(address, seal)?))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn open_postgres(
-    _: &crate::state_directory::PostgresAddress,
-    _: &Seal,
-) -> std::result::Result<Box<dyn LedgerDatabase>, LedgerError> {
+fn open_postgres(_: &PostgresAddress, _: &Seal) -> std::result::Result<Box<dyn LedgerDatabase>, LedgerError> {
     Err(DatabaseFault::NotBuiltIn("postgres").into())
 }
 
-/// Reads the ledger of a state directory as it is, without creating or migrating it, if it has a table. Returns whether
-/// there is a ledger.
+/// Reads the ledger of a state directory as it is, if it has a table, and changes nothing. Returns whether there is a
+/// ledger.
 pub(super) fn peek(
     state: &HostDirectories,
     seal: &Seal,
@@ -70,8 +64,7 @@ pub(super) fn peek(
     work: &mut dyn FnMut(&dyn SqlTransaction),
 ) -> std::result::Result<bool, LedgerError> {
     if let LedgerPlace::Postgres(address) = &state.ledger {
-        open_postgres(address, seal)?.look(work)?;
-        return Ok(true);
+        return peek_postgres(address, seal, table, work);
     }
     match state.directory.symlink_metadata(LEDGER_FILE) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -79,6 +72,26 @@ pub(super) fn peek(
     };
     peek_file(state, table, work)?;
     Ok(true)
+}
+
+#[cfg(feature = "postgres")]
+fn peek_postgres(
+    address: &PostgresAddress,
+    seal: &Seal,
+    table: &str,
+    work: &mut dyn FnMut(&dyn SqlTransaction),
+) -> std::result::Result<bool, LedgerError> {
+    postgres::peek(address, seal, table, work)
+}
+
+#[cfg(not(feature = "postgres"))]
+fn peek_postgres(
+    _: &PostgresAddress,
+    _: &Seal,
+    _: &str,
+    _: &mut dyn FnMut(&dyn SqlTransaction),
+) -> std::result::Result<bool, LedgerError> {
+    Err(DatabaseFault::NotBuiltIn("postgres").into())
 }
 
 #[cfg(feature = "sqlite")]

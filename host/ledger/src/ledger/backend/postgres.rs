@@ -17,6 +17,7 @@ mod transaction;
 
 use super::contract::{Durable, Ending, LedgerDatabase, SqlTransaction};
 use super::error::Result;
+use super::value::params;
 use crate::ledger::error::LedgerError;
 use crate::ledger::owner::Lease;
 use crate::ledger::seal::Seal;
@@ -34,7 +35,9 @@ pub(super) struct PostgresDatabase {
 impl PostgresDatabase {
     /// Opens the database, creates the ledger in it if there is none, and migrates it to the newest schema.
     pub(super) fn open(address: &PostgresAddress, seal: &Seal) -> std::result::Result<Self, LedgerError> {
-        let connections = Connections::to(address::parse(address)?)?;
+        let target = address::parse(address)?;
+        let connections = Connections::to(&target)?;
+        connections.follow_news(target);
         migrations::migrate(&connections, seal)?;
         // A command may end before its first renewal, and asks which hosts run.
         drop(connections.reach(REACH_TIME, &async |client: &Object| lease::note_gap(client).await)?);
@@ -43,6 +46,28 @@ impl PostgresDatabase {
         }
         Ok(Self { connections })
     }
+}
+
+/// Reads the ledger as it is, if it has a table. Only reads: it neither migrates the ledger nor reports a process or a
+/// gap to other hosts. Returns whether the database has a ledger.
+pub(super) fn peek(
+    address: &PostgresAddress,
+    seal: &Seal,
+    table: &str,
+    work: &mut dyn FnMut(&dyn SqlTransaction),
+) -> std::result::Result<bool, LedgerError> {
+    let connections = Connections::to(&address::parse(address)?)?;
+    if !migrations::is_there(&connections, seal)? {
+        return Ok(false);
+    }
+    let transaction = PostgresTransaction::look(&connections)?;
+    let reader: &dyn SqlTransaction = &transaction;
+    // A ledger of an earlier version may not have the table.
+    if reader.exists("SELECT 1 WHERE to_regclass(?1) IS NOT NULL", params![table])? {
+        work(reader);
+    }
+    transaction.roll_back();
+    Ok(true)
 }
 
 /// Runs work in a transaction that has begun, and ends the transaction.

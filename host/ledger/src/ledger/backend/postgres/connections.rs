@@ -51,8 +51,8 @@ impl Drop for UnsureClient {
 }
 
 impl Connections {
-    /// Returns the connections to a database, which are made when they are needed. One listens for changes.
-    pub(super) fn to(target: Target) -> std::result::Result<Self, LedgerError> {
+    /// Returns the connections to a database, which are made when they are needed.
+    pub(super) fn to(target: &Target) -> std::result::Result<Self, LedgerError> {
         let Target { config, tls, place, ports } = target;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -70,9 +70,15 @@ impl Connections {
             .recycle_timeout(Some(STATEMENT_TIME))
             .build()
             .map_err(|error| LedgerError::Address(error.to_string()))?;
-        let news = News::default();
-        drop(runtime.spawn(news::follow(config, tls, news.clone())));
-        Ok(Self { pool, leases: Leases::default(), news, place, ports, runtime: Some(runtime) })
+        let (leases, news, place, ports) = (Leases::default(), News::default(), place.clone(), ports.clone());
+        Ok(Self { pool, leases, news, place, ports, runtime: Some(runtime) })
+    }
+
+    /// Begins to listen for changes, on one more connection.
+    pub(super) fn follow_news(&self, Target { config, tls, .. }: Target) {
+        if let Some(runtime) = &self.runtime {
+            drop(runtime.spawn(news::follow(config, tls, self.news.clone())));
+        }
     }
 
     /// Waits for a future that talks to the database. Call it on a thread that may block.

@@ -32,16 +32,21 @@ struct Found {
     key_check: Vec<u8>,
 }
 
-/// The result of a migration that needs no change, or could be made.
+/// The result of a migration: it needs no change or could be made, or it must not be.
 enum Migrated {
     Ready,
+    Refused(UnusableLedger),
+}
+
+/// Why this host cannot use a ledger.
+enum UnusableLedger {
     Newer(i32),
     OtherKey,
 }
 
 /// Brings the database to the newest version.
 pub(super) fn migrate(connections: &Connections, seal: &Seal) -> std::result::Result<(), LedgerError> {
-    let known = i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX);
+    let known = known();
     let (client, migrated) = connections.reach(REACH_TIME, &async |client: &Object| {
         // PostgreSQL rolls back changes of a schema too, so a lost connection leaves no half of a migration.
         client.batch_execute(BEGIN).await?;
@@ -53,21 +58,53 @@ pub(super) fn migrate(connections: &Connections, seal: &Seal) -> std::result::Re
     drop(client);
     match migrated {
         Migrated::Ready => Ok(()),
-        Migrated::OtherKey => Err(LedgerError::OtherKey { place: connections.place.clone() }),
-        Migrated::Newer(found) => {
-            Err(LedgerError::Newer { found: usize::try_from(found).unwrap_or_default(), known: MIGRATIONS.len() })
+        Migrated::Refused(why) => Err(why.error(connections)),
+    }
+}
+
+/// Returns whether the database has a ledger. Changes nothing, so the ledger can be of an earlier version.
+pub(super) fn is_there(connections: &Connections, seal: &Seal) -> std::result::Result<bool, LedgerError> {
+    let (client, found) = connections.reach(REACH_TIME, &async |client: &Object| found(client).await)?;
+    drop(client);
+    match found.map(|found| found.unusable(seal, known())) {
+        None => Ok(false),
+        Some(None) => Ok(true),
+        Some(Some(why)) => Err(why.error(connections)),
+    }
+}
+
+/// Returns the newest version.
+fn known() -> i32 {
+    i32::try_from(MIGRATIONS.len()).unwrap_or(i32::MAX)
+}
+
+impl Found {
+    /// Returns why this host cannot use the ledger, or none if it can.
+    fn unusable(&self, seal: &Seal, known: i32) -> Option<UnusableLedger> {
+        if !seal.holds(KEY_CHECK[0], &KEY_CHECK[1..], &self.key_check) {
+            return Some(UnusableLedger::OtherKey);
+        }
+        (self.usable_from > known).then_some(UnusableLedger::Newer(self.version))
+    }
+}
+
+impl UnusableLedger {
+    fn error(self, connections: &Connections) -> LedgerError {
+        match self {
+            Self::OtherKey => LedgerError::OtherKey { place: connections.place.clone() },
+            Self::Newer(found) => {
+                LedgerError::Newer { found: usize::try_from(found).unwrap_or_default(), known: MIGRATIONS.len() }
+            }
         }
     }
 }
 
 async fn migrate_within(client: &Object, seal: &Seal, known: i32) -> Result<Migrated> {
     let found = found(client).await?;
-    let version = match &found {
-        Some(found) if !seal.holds(KEY_CHECK[0], &KEY_CHECK[1..], &found.key_check) => return Ok(Migrated::OtherKey),
-        Some(found) if found.usable_from > known => return Ok(Migrated::Newer(found.version)),
-        Some(found) => found.version,
-        None => 0,
-    };
+    if let Some(why) = found.as_ref().and_then(|found| found.unusable(seal, known)) {
+        return Ok(Migrated::Refused(why));
+    }
+    let version = found.map_or(0, |found| found.version);
     for migration in MIGRATIONS.iter().skip(usize::try_from(version).unwrap_or_default()) {
         client.batch_execute(migration.sql).await?;
     }
