@@ -68,7 +68,7 @@ pub(super) fn parse(address: &PostgresAddress) -> Result<Target, LedgerError> {
         .keepalives_idle(KEEPALIVE_IDLE)
         .tcp_user_timeout(UNACKNOWLEDGED_TIME);
     let (tls, place) = (connector(authorities.as_deref())?, place(&config));
-    let ports = hosts_of(&config).filter(|(host, _)| matches!(host, Host::Tcp(_))).map(|(_, port)| port).collect();
+    let ports = endpoints(&config).filter(|(host, _)| matches!(host, Host::Tcp(_))).map(|(_, port)| port).collect();
     Ok(Target { config, tls, place, ports })
 }
 
@@ -125,16 +125,22 @@ fn connector(authorities: Option<&str>) -> Result<MakeRustlsConnect, LedgerError
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Returns the hosts of an address with their ports. One port may be given for all hosts.
-fn hosts_of(config: &Config) -> impl Iterator<Item = (&Host, u16)> {
-    let ports = config.get_ports();
+/// Returns what connections are made to, with the ports. An address of the option `hostaddr` takes the place of a host,
+/// also of a socket. One port may be given for all.
+fn endpoints(config: &Config) -> impl Iterator<Item = (Host, u16)> {
+    let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
     let port = |index: usize| ports.get(index).or(ports.first()).copied().unwrap_or(USUAL_PORT);
-    config.get_hosts().iter().enumerate().map(move |(index, host)| (host, port(index)))
+    (0..hosts.len().max(addresses.len())).filter_map(move |index| {
+        let address = addresses.get(index).map(|address| Host::Tcp(address.to_string()));
+        Some((address.or_else(|| hosts.get(index).cloned())?, port(index)))
+    })
 }
 
 /// Returns the address for messages.
 fn place(config: &Config) -> String {
-    let hosts = hosts_of(config).map(|(host, port)| match host {
+    let hosts = endpoints(config).map(|(host, port)| match host {
+        // The colons of an IPv6 address are not to be taken for that of the port.
+        Host::Tcp(name) if name.contains(':') => format!("[{name}]:{port}"),
         Host::Tcp(name) => format!("{name}:{port}"),
         Host::Unix(path) => path.display().to_string(),
     });
@@ -170,6 +176,25 @@ mod tests {
     fn messages_name_the_place_without_the_password() {
         let target = target("postgres://alice:secret@db.example:6000/ledger").unwrap();
         assert_eq!((target.place.as_str(), target.ports), ("postgres://db.example:6000/ledger", vec![6000]));
+    }
+
+    #[test]
+    fn the_place_and_the_ports_are_those_that_connections_are_made_to() {
+        for (text, place, ports) in [
+            ("postgres://u@/l?hostaddr=10.0.0.5", "postgres://10.0.0.5:5432/l", &[5432][..]),
+            (
+                "postgres://u@/l?hostaddr=10.0.0.5,::1&port=6000,6001",
+                "postgres://10.0.0.5:6000,[::1]:6001/l",
+                &[6000, 6001],
+            ),
+            ("postgres://u@db.example:6000/l?hostaddr=10.0.0.5", "postgres://10.0.0.5:6000/l", &[6000]),
+            ("postgres://u@%2Frun%2Fpostgresql/l?hostaddr=10.0.0.5", "postgres://10.0.0.5:5432/l", &[5432]),
+            ("postgres://u@%2Frun%2Fpostgresql/l", "postgres:///run/postgresql/l", &[]),
+            ("postgres://u@a.example,b.example/l", "postgres://a.example:5432,b.example:5432/l", &[5432, 5432]),
+        ] {
+            let target = target(text).unwrap();
+            assert_eq!((target.place.as_str(), target.ports.as_slice()), (place, ports), "{text}");
+        }
     }
 
     #[test]
