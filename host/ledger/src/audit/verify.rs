@@ -3,6 +3,7 @@
 use super::chain::LINE_BYTES_MAX;
 use super::checkpoint::LedgerMark;
 use super::error::AuditError;
+use super::extent::LogExtent;
 use super::head::{HeadFile, LogHead};
 use super::line::{self, Entry};
 use super::lines::LogLines;
@@ -174,7 +175,7 @@ impl AuditLog {
             Ok(LogSnapshot {
                 head: file.map(|file| file.head),
                 mark: file.and_then(|file| file.checkpoint).map(|checkpoint| checkpoint.ledger),
-                lines: LogLines::between(&files.log, from, files.log.metadata()?.len())?,
+                lines: LogLines::between(&files.log, from, LogExtent::of(&files.log)?.bytes)?,
             })
         })
     }
