@@ -55,11 +55,10 @@ impl OutputLines {
         // Find the last piece that begins before the line or with it.
         let before = self.marks.partition_point(|breaks| breaks.saturating_add(1) < line);
         let piece = before.saturating_sub(1);
-        // The reader is at the beginning, so the first piece needs no seek.
-        if let Some(breaks) = self.marks.get(piece).filter(|_| piece > 0) {
-            self.reader.seek(SeekFrom::Start(piece as u64 * MARK_BYTES))?;
-            self.line = breaks + 1;
-        }
+        // Also to the first piece, because the reader may be behind the line, or within it.
+        self.reader.seek(SeekFrom::Start(piece as u64 * MARK_BYTES))?;
+        // No line break is before the first piece, whether it has a mark or not.
+        self.line = self.marks.get(piece).copied().unwrap_or(0).saturating_add(1);
         while self.line < line {
             stop()?;
             if self.skip_in_buffer(line)? == 0 {
@@ -142,5 +141,42 @@ impl OutputLines {
         let passed = if self.line < line { buffer.len() } else { passed };
         self.reader.consume(passed);
         Ok(passed)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes its own file")]
+mod tests {
+    use super::*;
+    use cap_std::fs::File;
+    use std::fs;
+
+    /// Length of each line with its line break, in bytes. No piece begins with a line.
+    const LINE_BYTES: u64 = 100;
+
+    fn next_line(lines: &mut OutputLines) -> String {
+        let mut text = Vec::new();
+        assert_eq!(lines.next(1000, &mut text).unwrap(), Some(LinePiece::LineEnd));
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn a_line_is_read_from_its_beginning_wherever_the_reader_is() {
+        let path = std::env::temp_dir().join(format!("portcullis-cursor-{}", std::process::id()));
+        let content: String = (1..=8000).map(|line| format!("{line:099}\n")).collect();
+        fs::write(&path, &content).unwrap();
+        let file = File::from_std(fs::File::open(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+        let pieces = content.len() as u64 / MARK_BYTES + 1;
+        let marks: Vec<u8> = (0..pieces).flat_map(|piece| (piece * MARK_BYTES / LINE_BYTES).to_le_bytes()).collect();
+        let mut lines = OutputLines::new(ContentReader::File(file), &marks);
+        for line in [1, 7000, 3, 3, 1, 8000, 2622, 2621, 2] {
+            lines.go_to(line, || Ok(())).unwrap();
+            // The second time, the reader is in the middle of the line.
+            lines.next(10, &mut Vec::new()).unwrap();
+            lines.go_to(line, || Ok(())).unwrap();
+            assert_eq!((lines.line(), lines.column()), (line, 0));
+            assert_eq!(next_line(&mut lines), format!("{line:099}"));
+        }
     }
 }
