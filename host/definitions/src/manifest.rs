@@ -166,7 +166,7 @@ pub enum Failure {
     },
     /// The tool saw the cancellation and ended.
     Cancelled,
-    /// Creates any other error.
+    /// Any other error.
     Failed(String),
 }
 
