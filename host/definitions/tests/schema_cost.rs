@@ -149,6 +149,40 @@ fn a_document_too_deep_for_its_schema_does_not_match() {
     assert!(mismatches[0].message.contains("too deep"), "{mismatches:?}");
 }
 
+/// Errors copy parts of a document: names, texts of items, and the path to a value with the names on it. A small schema
+/// could so fill the memory.
+#[test]
+fn errors_that_would_copy_too_much_of_a_document_are_not_made() {
+    let (name, all) = ("n".repeat(1 << 20), |schema: Value| json!({ "allOf": vec![schema; 900] }));
+    let rows = [
+        (all(json!({ "properties": {}, "additionalProperties": false })), json!({ &name: 1 })),
+        (all(json!({ "unevaluatedProperties": false })), json!({ &name: 1 })),
+        (all(json!({ "propertyNames": { "maxLength": 9 } })), json!({ &name: 1 })),
+        (all(json!({ "unevaluatedItems": false })), json!([name])),
+        (all(json!({ "additionalProperties": { "type": "string" } })), json!({ &name: 1 })),
+        (json!({ "additionalProperties": { "items": { "type": "string" } } }), json!({ &name: vec![1; 1000] })),
+    ];
+    for (schema, document) in rows {
+        let compiled = Schema::of_document(&schema.to_string()).unwrap();
+        let mismatches = soon("a document with a long text", || compiled.mismatches(&document));
+        let [only] = mismatches.as_slice() else { panic!("{} mismatches", mismatches.len()) };
+        assert!(only.message.contains("too large to list what is wrong"), "{}", only.message.len());
+    }
+}
+
+/// A long value costs nothing, because no error of this schema copies it.
+#[test]
+fn what_is_wrong_beside_a_long_text_is_listed() {
+    let names = ["path", "mode", "owner", "group", "encoding", "line-breaks"];
+    let properties: serde_json::Map<_, _> =
+        names.iter().chain(&["content"]).map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+    let schema =
+        json!({ "type": "object", "properties": properties, "required": names, "additionalProperties": false });
+    let schema = Schema::of_arguments(&schema.to_string()).unwrap();
+    let mismatches = schema.mismatches(&json!({ "content": "x".repeat(8 << 20), "pth": "a", "mode": 7 }));
+    assert_eq!(mismatches.len(), names.len() + 1, "{mismatches:?}");
+}
+
 #[test]
 fn a_schema_too_deep_or_too_large_is_refused() {
     for keyword in ["not", "items", "additionalProperties", "if", "contains", "propertyNames", "unevaluatedItems"] {

@@ -25,8 +25,18 @@ const HONEST_VISITS_MAX: u64 = 10_000;
 /// read. Some 5000 values with a mistake in each fit, and no caller corrects more.
 const ERRORS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Memory of one error with its paths, in bytes, without what it copies; rounded up.
+/// Memory of one error, in bytes, without its path in the document and without what it copies; rounded up.
 const ERROR_BYTES: usize = 512;
+
+/// Memory of a name that an error lists, in bytes, besides its text: a string in a list that may be half empty.
+const NAME_BYTES: usize = 64;
+
+/// Length of a step into an array in a path, in bytes: a slash and the digits of the index.
+const INDEX_BYTES: usize = 8;
+
+/// Memory of an item's JSON text in relation to that of the item. An escaped character takes six bytes in place of one,
+/// and the buffer may be half empty.
+const ITEM_TEXT_FACTOR: usize = 12;
 
 /// Memory of an object that is not empty, in bytes: the first node of its tree, which has room for eleven members.
 const OBJECT_BYTES: usize = 640;
@@ -76,6 +86,10 @@ struct ErrorCost {
     bytes: usize,
     /// Whether an error copies the value too, as errors of a union's alternatives do.
     copies: bool,
+    /// Whether an error has the text of each item, as that of `unevaluatedItems` does.
+    lists_items: bool,
+    /// Whether an error has another one in it, with a path of its own, as those of `propertyNames` do.
+    wraps: bool,
 }
 
 impl ErrorCost {
@@ -91,8 +105,14 @@ impl ErrorCost {
         let copied = ["pattern", "not"].iter().filter_map(|keyword| members.get(*keyword));
         let copied: usize = copied.map(|value| copies_memory(value, 0)).sum();
         let count = members.keys().filter(|keyword| !WITHOUT_ERRORS.contains(&keyword.as_str())).count() + names;
-        let copies = members.contains_key("anyOf") || members.contains_key("oneOf");
-        Self { count, bytes: count * ERROR_BYTES + name_bytes + copied, copies }
+        let has = |keyword| members.contains_key(keyword);
+        Self {
+            count,
+            bytes: count * ERROR_BYTES + name_bytes + copied,
+            copies: has("anyOf") || has("oneOf"),
+            lists_items: has("unevaluatedItems"),
+            wraps: has("propertyNames"),
+        }
     }
 
     fn max(self, other: Self) -> Self {
@@ -100,6 +120,8 @@ impl ErrorCost {
             count: self.count.max(other.count),
             bytes: self.bytes.max(other.bytes),
             copies: self.copies || other.copies,
+            lists_items: self.lists_items || other.lists_items,
+            wraps: self.wraps || other.wraps,
         }
     }
 }
@@ -128,10 +150,41 @@ impl EvaluationCost {
 
     /// Returns whether all errors of a document that does not match fit in memory.
     pub(super) fn allows_errors(&self, document: &Value, values: usize, depth: usize) -> bool {
-        let ErrorCost { count, bytes, copies } = self.errors;
+        self.errors_memory(document, values, depth) <= ERRORS_BYTES_MAX
+    }
+
+    /// Returns the maximum memory of all errors of a document, in bytes.
+    fn errors_memory(&self, document: &Value, values: usize, depth: usize) -> usize {
+        let ErrorCost { count, bytes, copies, lists_items, wraps } = self.errors;
         let visits = usize::try_from(self.visits[depth.min(JSON_DEPTH_MAX)]).unwrap_or(usize::MAX);
-        let copied = if copies { count.saturating_mul(copies_memory(document, 0)) } else { 0 };
-        visits.saturating_mul(values.saturating_mul(bytes).saturating_add(copied)) <= ERRORS_BYTES_MAX
+        let copied = if copies || lists_items { copies_memory(document, 0) } else { 0 };
+        // A subschema makes one error for the items of an array. The other errors each have a path, and may have a copy.
+        let [of_each, of_items] = [(copies, count), (lists_items, ITEM_TEXT_FACTOR)]
+            .map(|(applies, times)| if applies { times.saturating_mul(copied) } else { 0 });
+        let texts = count.saturating_mul(texts_memory(document, 0));
+        let one = [of_each, of_items, texts].into_iter().fold(values.saturating_mul(bytes), usize::saturating_add);
+        visits.saturating_mul(one).saturating_mul(if wraps { 2 } else { 1 })
+    }
+}
+
+/// Returns the memory of the texts that the errors have if there is one at each value, in bytes: the path to the value,
+/// and the names of its members, which `additionalProperties`, `unevaluatedProperties` and `propertyNames` copy. `path`
+/// is the length of the path to this value.
+fn texts_memory(value: &Value, path: usize) -> usize {
+    match value {
+        Value::Array(items) => {
+            let below = path + INDEX_BYTES;
+            items.iter().map(|item| below + texts_memory(item, below)).sum()
+        }
+        Value::Object(members) => {
+            let of = |(name, member): (&String, &Value)| {
+                // Each `~` and each slash of a name takes two bytes in a path.
+                let below = path + 2 * name.len() + 1;
+                below + name.len() + NAME_BYTES + texts_memory(member, below)
+            };
+            members.iter().map(of).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
     }
 }
 
@@ -306,5 +359,32 @@ impl<'a> Graph<'a> {
             lower = most;
         }
         Ok(visits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portcullis_policy::json::extent;
+    use serde_json::json;
+
+    fn errors_memory(schema: &Value, document: &Value) -> usize {
+        let (values, depth) = extent(document);
+        EvaluationCost::of(schema).unwrap().errors_memory(document, values, depth)
+    }
+
+    /// Each error has a copy of the name.
+    #[test]
+    fn names_count_for_every_error_that_lists_them() {
+        const MIB: usize = 1 << 20;
+        let document = json!({ "n".repeat(MIB): 1 });
+        for closed in [
+            json!({ "properties": {}, "additionalProperties": false }),
+            json!({ "unevaluatedProperties": false }),
+            json!({ "propertyNames": { "maxLength": 1 } }),
+        ] {
+            let memory = errors_memory(&json!({ "allOf": vec![&closed; 900] }), &document);
+            assert!(memory >= 900 * MIB, "{closed}: {memory}");
+        }
     }
 }
