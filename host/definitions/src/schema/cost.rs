@@ -129,7 +129,8 @@ impl ErrorCost {
 impl EvaluationCost {
     /// Analyses a schema.
     pub(super) fn of(schema: &Value) -> Result<Self, SchemaError> {
-        let errors = ErrorCost::default();
+        // The schema `false` makes an error, and has no keyword to count.
+        let errors = ErrorCost { count: 1, bytes: ERROR_BYTES, ..ErrorCost::default() };
         let mut graph = Graph { root: schema, indices: HashMap::new(), nodes: Vec::new(), errors };
         graph.add(schema)?;
         let order = graph.order()?;
@@ -371,6 +372,13 @@ mod tests {
     fn errors_memory(schema: &Value, document: &Value) -> usize {
         let (values, depth) = extent(document);
         EvaluationCost::of(schema).unwrap().errors_memory(document, values, depth)
+    }
+
+    #[test]
+    fn a_schema_that_only_forbids_makes_errors() {
+        for schema in [json!(false), json!({ "items": false }), json!({ "properties": { "a": false } })] {
+            assert!(errors_memory(&schema, &json!([1])) >= ERROR_BYTES, "{schema}");
+        }
     }
 
     /// Each error has a copy of the name.
