@@ -37,7 +37,6 @@ pub(in crate::ledger) enum DatabaseFault {
     #[error("the connection to the database was lost, and it is not known whether the change was made")]
     Unknown,
     /// A statement of a change failed, and the change was not made.
-    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "SQLite reports this itself"))]
     #[error("the change was given up")]
     GivenUp,
     /// The program was built without this database.
