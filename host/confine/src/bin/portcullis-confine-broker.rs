@@ -3,7 +3,8 @@
 //! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
 //! itself while it runs. With `--only-landlock DIRECTORY TOOL PORT NAME`, it prints what it reaches before and after it
 //! applies the Landlock rules of a program. With `--restrict-calls PROGRAM ARGUMENTS`, it gives up dangerous system
-//! calls and becomes the program.
+//! calls and becomes the program. With `--no-rules-after-signal`, the broker gets no new Landlock rules from the kernel
+//! after SIGUSR1.
 
 #[cfg(target_os = "linux")]
 fn main() {
@@ -30,6 +31,9 @@ fn main() {
     }
     if words.iter().any(|word| word == "--without-namespaces") {
         portcullis_confine::refuse_namespaces().unwrap_or_else(|error| panic!("{error}"));
+    }
+    if words.iter().any(|word| word == "--no-rules-after-signal") {
+        no_rules_after_signal();
     }
     std::process::exit(portcullis_confine::broker_main(|| 0));
 }
@@ -138,6 +142,28 @@ fn restrict_calls(program: &str, arguments: &[String]) {
     rights.keep_all_but_calls();
     portcullis_confine::restrict_own_process(&rights).unwrap_or_else(|error| panic!("{error}"));
     panic!("{}", std::process::Command::new(program).args(arguments).exec());
+}
+
+/// A filter under which the kernel has no memory for new Landlock rules.
+#[cfg(target_os = "linux")]
+static NO_RULES: std::sync::OnceLock<seccompiler::BpfProgram> = std::sync::OnceLock::new();
+
+/// Makes each cell that is prepared after SIGUSR1 fail, as on a machine that has no memory left.
+#[cfg(target_os = "linux")]
+#[expect(clippy::expect_used, unsafe_code, reason = "a test's own filter and its handler")]
+fn no_rules_after_signal() {
+    use seccompiler::{SeccompAction, SeccompFilter};
+    extern "C" fn apply(_: libc::c_int) {
+        // It allocates nothing unless it fails.
+        let _ = NO_RULES.get().map(|filter| seccompiler::apply_filter(filter));
+    }
+    let refused = SeccompAction::Errno(libc::ENOMEM.unsigned_abs());
+    let rules = [(libc::SYS_landlock_create_ruleset, Vec::new())].into();
+    let arch = std::env::consts::ARCH.try_into().expect("the filters know this machine");
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).expect("the filter is valid");
+    NO_RULES.get_or_init(|| filter.try_into().expect("the filter is short"));
+    // SAFETY: the handler makes only system calls, and is there for the whole life of the process.
+    unsafe { libc::signal(libc::SIGUSR1, apply as *const () as libc::sighandler_t) };
 }
 
 /// Prints what it reaches without the rules, and with them.

@@ -1,10 +1,10 @@
 //! A cell: a process that becomes the supervisor of one program. It is prepared before the start arrives.
 
 use super::landlock::LandlockCell;
-use super::launch::Launcher;
+use super::launch::{Launcher, StartedProgram};
 use super::namespaces::NamespaceCell;
 use super::supervise::supervise;
-use super::system::{close_all_except, exit, heed_children, kill_everyone};
+use super::system::{close_all_except, exit, heed_children};
 use super::tier_cell::{TierCell, set_default};
 use crate::message::{ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send, send_bytes};
 use crate::tier::Tier;
@@ -53,23 +53,20 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     }
     let Some((_, descriptors)) = receive_bytes(socket, RecvFlags::empty())? else { return Ok(()) };
     let incomplete = || io::Error::other("a start is incomplete");
-    let mut descriptors = StartDescriptors::from_list(descriptors).ok_or_else(incomplete)?;
+    let descriptors = StartDescriptors::from_list(descriptors).ok_or_else(incomplete)?;
     let control = descriptors.control.try_clone()?;
-    let started = prepared.and_then(|(mut cell, launcher)| {
-        let mut request = read(&mut descriptors)?;
-        for (name, value) in DEFAULT_VARIABLES {
-            set_default(&mut request, name, value);
-        }
-        cell.furnish(&mut request, &descriptors)?;
-        let program = launcher.start(&request, descriptors)?;
-        Ok((cell, request, program))
-    });
-    let (mut cell, request, program) = match started {
+    let (mut cell, launcher) = match prepared {
+        Ok(prepared) => prepared,
+        // Nothing runs, and there may be no scope in which anything could be killed.
+        Err(error) => return refuse(&control, &error),
+    };
+    let (request, program) = match start(&mut cell, launcher, descriptors) {
         Ok(started) => started,
         Err(error) => {
             // The program may run already.
-            let _ = kill_everyone();
-            return send(&control, &ProgramEvent::Refused(error.to_string()), &[], SendFlags::empty());
+            let _ = cell.kill_scope().kill_everyone();
+            drop(cell);
+            return refuse(&control, &error);
         }
     };
     // If the host is gone, the supervisor finds the socket closed, and ends the program.
@@ -81,13 +78,32 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
     send(&control, &ProgramEvent::Ended(report), &[], SendFlags::empty())
 }
 
+/// Starts the program of a request in a prepared cell.
+fn start<T: TierCell>(
+    cell: &mut T,
+    launcher: Launcher,
+    descriptors: StartDescriptors<OwnedFd>,
+) -> io::Result<(StartRequest, StartedProgram)> {
+    let mut request = read(&descriptors)?;
+    for (name, value) in DEFAULT_VARIABLES {
+        set_default(&mut request, name, value);
+    }
+    cell.furnish(&mut request, &descriptors)?;
+    let program = launcher.start(&request, descriptors)?;
+    Ok((request, program))
+}
+
+fn refuse(control: &OwnedFd, error: &io::Error) -> io::Result<()> {
+    send(control, &ProgramEvent::Refused(error.to_string()), &[], SendFlags::empty())
+}
+
 fn tell_started(control: &OwnedFd, listener: Option<&OwnedFd>) -> io::Result<()> {
     let own = pidfd_open(getpid(), PidfdFlags::empty())?;
     let descriptors: Vec<BorrowedFd<'_>> = [&own].into_iter().chain(listener).map(AsFd::as_fd).collect();
     send(control, &ProgramEvent::Started, &descriptors, SendFlags::empty())
 }
 
-fn read(descriptors: &mut StartDescriptors<OwnedFd>) -> io::Result<StartRequest> {
+fn read(descriptors: &StartDescriptors<OwnedFd>) -> io::Result<StartRequest> {
     let mut bytes = Vec::new();
     File::from(descriptors.request.try_clone()?).take(START_BYTES_MAX).read_to_end(&mut bytes)?;
     let request: StartRequest = serde_json::from_slice(&bytes)?;

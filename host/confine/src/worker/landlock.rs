@@ -1,6 +1,7 @@
 //! Tier "landlock": a program has the machine's tree, of which Landlock lets it reach only its own places. It has no
 //! network and no `/proc`.
 
+use super::kill_scope::KillScope;
 use super::privileges;
 use super::processes;
 use super::system_calls;
@@ -10,8 +11,8 @@ use crate::landlock_rules::{NEEDED, NO_LANDLOCK, allow};
 use crate::message::{StartDescriptors, StartRequest};
 use crate::tier::Tier;
 use landlock::{
-    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetStatus, Scope,
+    Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathFd, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetStatus, Scope,
 };
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, mkdir, open};
@@ -58,6 +59,7 @@ const READABLE: &[&str] = &[
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 pub(super) struct LandlockCell {
+    scope: KillScope,
     /// The directory for the program's own files.
     temporary: Option<PathBuf>,
 }
@@ -66,13 +68,17 @@ impl TierCell for LandlockCell {
     fn prepare() -> io::Result<Self> {
         // Orphans of the program become children of this process, which can then kill them.
         set_child_subreaper(Some(getpid()))?;
-        scope_signals()?;
+        let scope = KillScope::of_signals()?;
         // Only tried: a kernel without one of these rules must fail here, when the tier is chosen, and not at a start.
         rules()?;
         if !processes::lists_children() {
             return Err(io::Error::other("the kernel does not list the children of a process (CONFIG_PROC_CHILDREN)"));
         }
-        Ok(Self { temporary: None })
+        Ok(Self { scope, temporary: None })
+    }
+
+    fn kill_scope(&self) -> &KillScope {
+        &self.scope
     }
 
     fn filters() -> io::Result<[BpfProgram; 2]> {
@@ -185,24 +191,6 @@ fn make_temporary() -> io::Result<PathBuf> {
             Err(Errno::EXIST) => number = number.wrapping_add(1),
             Err(error) => return Err(error.into()),
         }
-    }
-}
-
-/// Limits the processes that this process may signal to those that it starts. It can then kill all of them by one call,
-/// which no process escapes by forking. Killing one after the other would lose the race against a program that forks
-/// without end.
-fn scope_signals() -> io::Result<()> {
-    let restrict = || -> Result<RestrictionStatus, landlock::RulesetError> {
-        Ruleset::default()
-            .set_compatibility(CompatLevel::HardRequirement)
-            .scope(Scope::Signal)?
-            .create()?
-            .restrict_self()
-    };
-    match restrict() {
-        Ok(status) if status.ruleset == RulesetStatus::FullyEnforced => Ok(()),
-        Ok(_) => Err(io::Error::other(NO_LANDLOCK)),
-        Err(error) => Err(io::Error::other(format!("{NO_LANDLOCK}: {error}"))),
     }
 }
 

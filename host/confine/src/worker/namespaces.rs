@@ -1,5 +1,6 @@
 //! Tier "namespaces": a program has its own users, files, processes, network and shared memory.
 
+use super::kill_scope::KillScope;
 use super::privileges;
 use super::processes::numbers_in;
 use super::system::{self, outer_user};
@@ -36,19 +37,25 @@ pub(super) fn fork() -> Result<Option<Pid>, Errno> {
 }
 
 pub(super) struct NamespaceCell {
+    scope: KillScope,
     /// The listener of the proxy, once the confinement is known.
     listener: Option<OwnedFd>,
 }
 
 impl TierCell for NamespaceCell {
     fn prepare() -> io::Result<Self> {
+        let scope = KillScope::of_namespace()?;
         map_user()?;
         // A program could otherwise read this process through `/proc`. After the maps, because the files of
         // `/proc/self` belong to root from then on, proc(5).
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         view::prepare()?;
         system::raise_loopback()?;
-        Ok(Self { listener: None })
+        Ok(Self { scope, listener: None })
+    }
+
+    fn kill_scope(&self) -> &KillScope {
+        &self.scope
     }
 
     fn filters() -> io::Result<[BpfProgram; 2]> {

@@ -1,8 +1,9 @@
 //! Watches a program until it ends, reaches a limit, or its host closes the control socket.
 
+use super::kill_scope::KillScope;
 use super::launch::StartedProgram;
 use super::processes::{ProcessStat, open_proc, proportional_bytes, resident_bytes};
-use super::system::{children_cpu_time, kill_everyone};
+use super::system::children_cpu_time;
 use super::tier_cell::TierCell;
 use crate::confinement::ConfinementLimits;
 use crate::exit::{ProgramExit, ProgramReport};
@@ -39,7 +40,7 @@ pub(super) fn supervise<T: TierCell>(
     let began = Instant::now();
     let mut reaped = Reaped { program: program.pid, status: None };
     let watched = watch(cell, limits, control, program, &mut reaped);
-    end(&mut reaped)?;
+    end(cell.kill_scope(), &mut reaped)?;
     let Watched { stopped, left } = watched?;
     let exit = match (stopped, reaped.status) {
         (Some(why), _) => ProgramExit::Stopped(why),
@@ -121,11 +122,11 @@ impl Reaped {
 }
 
 /// Kills everything that is left, until nothing is.
-fn end(reaped: &mut Reaped) -> io::Result<()> {
+fn end(scope: &KillScope, reaped: &mut Reaped) -> io::Result<()> {
     let began = Instant::now();
     loop {
         // It fails if there is no process left.
-        let _ = kill_everyone();
+        let _ = scope.kill_everyone();
         if !reaped.reap() {
             return Ok(());
         }

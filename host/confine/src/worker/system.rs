@@ -103,14 +103,6 @@ pub(super) fn execute(program: &OwnedFd, arguments: &[CString], environment: &[C
     io::Error::last_os_error()
 }
 
-/// Kills every process that this process may signal, besides itself. In a process namespace of its own, these are all
-/// others of the namespace.
-pub(super) fn kill_everyone() -> io::Result<()> {
-    // SAFETY: `kill` has no preconditions.
-    let killed = unsafe { libc::kill(-1, libc::SIGKILL) };
-    if killed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 /// Switches on the loopback interface of this network namespace, netdevice(7).
 pub(super) fn raise_loopback() -> io::Result<()> {
     use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};

@@ -1,5 +1,6 @@
 //! What each tier does for one program.
 
+use super::kill_scope::KillScope;
 use crate::message::{StartDescriptors, StartRequest};
 use rustix::fd::OwnedFd;
 use seccompiler::BpfProgram;
@@ -24,10 +25,13 @@ impl ProgramDescriptors {
     }
 }
 
-/// How a tier confines one program. In each tier, a supervisor that signals everyone reaches exactly its program.
+/// How a tier confines one program.
 pub(super) trait TierCell: Sized {
     /// Prepares what does not depend on the program.
     fn prepare() -> io::Result<Self>;
+
+    /// Returns the proof that a supervisor that kills everyone reaches exactly its program.
+    fn kill_scope(&self) -> &KillScope;
 
     /// Returns the filters of a program's system calls. The strictest counts.
     fn filters() -> io::Result<[BpfProgram; 2]>;

@@ -1,8 +1,8 @@
 //! The cells that the broker prepares before a start arrives.
 
 use crate::ending::{mark, processes, processes_with, until_none_has};
-use crate::lab::{Lab, outcome, tiers};
-use portcullis_confine::{ProgramExit, Tier};
+use crate::lab::{Lab, Scratch, kernel_allows, outcome, tiers};
+use portcullis_confine::{ConfineError, ProgramExit, Tier};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -158,4 +158,48 @@ async fn a_cell_that_was_killed_while_it_waited_is_replaced() {
         drop((lab, stopped));
         until_none_has(&word).await;
     }
+}
+
+/// Starts a broker in a process namespace with another process, which is all that a signal of the broker's cells can
+/// reach. From the next cell on, the kernel refuses the rules that limit the signals of a cell.
+async fn lab_without_rules(word: &str) -> Lab {
+    let scratch = Scratch::new();
+    let [ready, signalled] = ["ready", "signalled"].map(|name| scratch.path().join(name));
+    let script = format!(
+        "(until [ -e {} ]; do sleep 0.01; done; kill -USR1 1; touch {}; exec -a {word} sleep 100) </dev/null &
+         exec \"$0\" \"$@\" --no-rules-after-signal",
+        ready.display(),
+        signalled.display()
+    );
+    let namespaces = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let arguments = [&namespaces[..], &["/bin/bash", "-c", &script]].concat();
+    let lab = Lab::started_by(Tier::Landlock, Path::new("/usr/bin/unshare"), &arguments);
+    // The broker handles the signal by now.
+    std::fs::write(ready, "").unwrap();
+    let began = Instant::now();
+    while !signalled.exists() {
+        assert!(began.elapsed() < Duration::from_secs(10), "the broker was not signalled");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    lab
+}
+
+/// Without a scope of its signals, a cell that kills everyone ends all processes of the user.
+#[tokio::test]
+async fn a_cell_that_could_not_be_prepared_refuses_its_start_and_kills_nothing() {
+    if !kernel_allows(Tier::Landlock) || !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let word = mark("bystander");
+    let lab = lab_without_rules(&word).await;
+    let is_running = || processes().iter().any(|process| process.command.starts_with(&word));
+    // This one gets the cell that was prepared before.
+    assert_eq!(lab.run("echo first").await.text, "first\n");
+    for number in 0..4 {
+        let refused = lab.start("true").await.unwrap_err();
+        assert!(matches!(&refused, ConfineError::Refused(why) if why.contains("Landlock")), "{number}: {refused}");
+        assert!(is_running(), "start {number} has killed a process that is not its own");
+    }
+    drop(lab);
+    until_none_has(&word).await;
 }
