@@ -111,13 +111,13 @@ impl Workbench {
                 let sent = send_bytes(&cell, &message, &descriptors, SendFlags::empty());
                 sent.is_ok().then_some(cell)
             };
-            // The spare cell may have been killed meanwhile, so a start gets a second chance. If no cell can be made,
-            // the host sees the control socket close.
+            // The spare cell may have ended or been killed meanwhile, so a start gets a second chance. If no cell can be
+            // made, the host sees the control socket close.
             let started = self.spares.pop_front().and_then(start);
-            self.started = started.or_else(|| prepare(tier, CellSetup::Quiet).ok().and_then(start));
+            self.started = started.or_else(|| prepare(tier, CellSetup::Awaited).ok().and_then(start));
             if is_hurried && self.spares.is_empty() {
                 // The next start will probably come before this program ends.
-                self.spares.extend(prepare(tier, CellSetup::Quiet));
+                self.spares.extend(prepare(tier, CellSetup::Spare));
             }
         }
     }
@@ -132,7 +132,7 @@ impl Workbench {
         }
         self.started = None;
         while self.spares.len() < SPARE_CELLS
-            && let Ok(cell) = prepare(tier, CellSetup::Quiet)
+            && let Ok(cell) = prepare(tier, CellSetup::Spare)
         {
             self.spares.push_back(cell);
             // A start that has arrived does not wait for the other cells.

@@ -9,7 +9,7 @@ use super::tier_cell::{TierCell, set_default};
 use crate::message::{ProgramEvent, START_BYTES_MAX, StartDescriptors, StartRequest, receive_bytes, send, send_bytes};
 use crate::tier::Tier;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, shutdown};
 use rustix::process::{PidfdFlags, getpid, pidfd_open};
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,11 +20,15 @@ pub(super) const PREPARED: &[u8] = b"prepared";
 /// What programs expect of every environment.
 const DEFAULT_VARIABLES: [(&str, &str); 2] = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8")];
 
-/// Whether a cell tells the broker that it is prepared, or why it is not.
+/// What a cell does when it is prepared, or could not be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum CellSetup {
+    /// It tells the broker.
     Reported,
-    Quiet,
+    /// It waits for a start, or ends. A start then gets another cell, which may succeed.
+    Spare,
+    /// It takes the start that follows at once, or refuses it with the reason.
+    Awaited,
 }
 
 /// Runs a cell in a process that was forked for it. Never returns.
@@ -47,9 +51,14 @@ fn work<T: TierCell>(setup: CellSetup, socket: &OwnedFd) -> io::Result<()> {
         let launcher = Launcher::fork(&cell)?;
         Ok((cell, launcher))
     });
-    if setup == CellSetup::Reported {
-        let told = prepared.as_ref().map_or_else(|error| error.to_string().into_bytes(), |_| PREPARED.to_vec());
-        send_bytes(socket, &told, &[], SendFlags::empty())?;
+    match (setup, &prepared) {
+        (CellSetup::Reported, Ok(_)) => send_bytes(socket, PREPARED, &[], SendFlags::empty())?,
+        (CellSetup::Reported, Err(error)) => {
+            send_bytes(socket, error.to_string().as_bytes(), &[], SendFlags::empty())?;
+        }
+        // No start can be sent to it from now on. One that was sent before is refused below.
+        (CellSetup::Spare, Err(_)) => shutdown(socket, Shutdown::Read)?,
+        (CellSetup::Spare, Ok(_)) | (CellSetup::Awaited, _) => {}
     }
     let Some((_, descriptors)) = receive_bytes(socket, RecvFlags::empty())? else { return Ok(()) };
     let incomplete = || io::Error::other("a start is incomplete");
