@@ -59,7 +59,8 @@ pub enum ViewAccess {
 /// A place in a directory that exists when the program starts, and that is masked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaskedPath {
-    /// The path relative to the directory.
+    /// The path relative to the directory. Its names may have any bytes.
+    #[cfg_attr(target_os = "linux", serde(with = "crate::path_bytes"))]
     pub path: PathBuf,
     /// How it is masked.
     pub masked: Masked,

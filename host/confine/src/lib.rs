@@ -19,6 +19,8 @@ mod message;
 #[cfg(target_os = "linux")]
 mod own_rights;
 #[cfg(target_os = "linux")]
+mod path_bytes;
+#[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
 mod running;

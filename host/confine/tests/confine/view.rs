@@ -2,8 +2,10 @@
 
 use crate::lab::{Lab, kernel_allows, tiers};
 use portcullis_confine::{ConfineError, Masked, MaskedPath, ProgramExit, Tier, ViewAccess, path_of};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[tokio::test]
 async fn a_program_reads_and_writes_its_directory() {
@@ -189,6 +191,25 @@ async fn masked_places_cannot_be_read_changed_or_replaced() {
     let outcome =
         lab.run("cat .git/config && echo x > .git/other && rm .git/other && echo y > app/new && echo ok").await;
     assert_eq!(outcome.text, "old\nok\n", "{outcome:?}");
+}
+
+/// A repository may have such names, from an archive or from another system.
+#[tokio::test]
+async fn a_masked_place_may_have_a_path_that_is_not_utf_8() {
+    if !kernel_allows(Tier::Namespaces) {
+        return;
+    }
+    let mut lab = Lab::new(Tier::Namespaces);
+    let directory = OsStr::from_bytes(b"d\xff");
+    std::fs::create_dir(lab.workspace.path().join(directory)).unwrap();
+    for (name, content) in [(&b"a\xff"[..], "secret\n"), (b"b", "old\n")] {
+        std::fs::write(lab.workspace.path().join(directory).join(OsStr::from_bytes(name)), content).unwrap();
+    }
+    let place = |name: &[u8], masked| MaskedPath { path: Path::new(directory).join(OsStr::from_bytes(name)), masked };
+    lab.masked = vec![place(b"a\xff", Masked::Hidden), place(b"b", Masked::ReadOnly)];
+    let outcome =
+        lab.run("cd d*; cat a* 2>/dev/null; echo new 2>/dev/null > b; mv ../d* ../e 2>/dev/null; cat b").await;
+    assert_eq!(outcome.text, "old\n", "{outcome:?}");
 }
 
 #[tokio::test]

@@ -5,9 +5,11 @@ use portcullis_confine::{Masked, MaskedPath};
 use portcullis_policy::{Access, MaskTrail, Masks};
 use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 use rustix::io::Errno;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Maximum files and directories of a walk. A million takes about a second.
@@ -49,7 +51,7 @@ impl MaskWalk<'_> {
     fn visit(&mut self, directory: &OwnedFd, path: &Path, trail: &MaskTrail, depth: usize) -> io::Result<()> {
         for entry in Dir::read_from(directory)? {
             let entry = entry?;
-            let name = entry.file_name().to_string_lossy();
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." {
                 continue;
             }
@@ -57,16 +59,19 @@ impl MaskWalk<'_> {
             if self.entries > ENTRIES_MAX {
                 return Err(too_many("files to search for masked ones", ENTRIES_MAX));
             }
-            let place = path.join(&*name);
-            let step = self.masks.step(trail, &name);
+            let place = path.join(name);
+            // A mask is a text. What is not UTF-8 in a name counts as U+FFFD, which only a wildcard matches. The place
+            // keeps the name itself.
+            let text = name.to_string_lossy();
+            let step = self.masks.step(trail, &text);
             let is_directory = entry.file_type() == FileType::Directory;
-            let stands_in = !is_directory && self.masks.name_on_the_way(trail, &name);
+            let stands_in = !is_directory && self.masks.name_on_the_way(trail, &text);
             if step.is_hidden() {
                 self.add(place, Masked::Hidden)?;
             } else if self.writable && (step.is_read_only() || stands_in) {
                 self.add(place, Masked::ReadOnly)?;
             } else if is_directory && !step.is_clear() {
-                self.enter(directory, (&name, &place), &step, depth)?;
+                self.enter(directory, (name, &place), &step, depth)?;
             }
         }
         Ok(())
@@ -75,7 +80,7 @@ impl MaskWalk<'_> {
     fn enter(
         &mut self,
         directory: &OwnedFd,
-        (name, place): (&str, &PathBuf),
+        (name, place): (&OsStr, &PathBuf),
         trail: &MaskTrail,
         depth: usize,
     ) -> io::Result<()> {
@@ -102,4 +107,63 @@ impl MaskWalk<'_> {
 
 fn too_many(what: &str, most: usize) -> io::Error {
     io::Error::other(format!("the directory has more than {most} {what}: bind a smaller one, or read-only"))
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests make the directories that they search")]
+mod tests {
+    use super::*;
+    use portcullis_policy::Mask;
+    use std::fs;
+
+    /// A directory that is removed at the end of its test.
+    struct Scratch(PathBuf);
+
+    impl Scratch {
+        fn new(test: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("portcullis-masks-{test}-{}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        /// Makes a file, and the directories above it.
+        fn put(&self, path: &[u8]) {
+            let place = self.0.join(OsStr::from_bytes(path));
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, "x").unwrap();
+        }
+
+        /// Returns the masked places, sorted by their paths.
+        fn masked(&self, hidden: &[&str], read_only: &[&str]) -> Vec<(Vec<u8>, Masked)> {
+            let masks = |texts: &[&str]| texts.iter().map(|text| Mask::new(text).unwrap()).collect();
+            let directory = Directory::open(&self.0, Access::ReadWrite).unwrap();
+            let found = masked_places(&directory.masked(Masks::new(masks(hidden), masks(read_only)))).unwrap();
+            let bytes = |place: MaskedPath| (place.path.into_os_string().into_encoded_bytes(), place.masked);
+            let mut found: Vec<_> = found.into_iter().map(bytes).collect();
+            found.sort_by(|one, other| one.0.cmp(&other.0));
+            found
+        }
+    }
+
+    impl Drop for Scratch {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_place_is_masked_although_its_path_is_not_utf_8() {
+        let scratch = Scratch::new("bytes");
+        for path in [&b"d\xff/.env"[..], b"d\xff/.git/hooks/x", b".env\xff", b".env\xff\xfe/x", b"plain\xff"] {
+            scratch.put(path);
+        }
+        let wanted: [(&[u8], Masked); 4] = [
+            (b".env\xff", Masked::Hidden),
+            (b".env\xff\xfe", Masked::Hidden),
+            (b"d\xff/.env", Masked::Hidden),
+            (b"d\xff/.git/hooks", Masked::ReadOnly),
+        ];
+        let wanted = wanted.map(|(path, masked)| (path.to_vec(), masked));
+        assert_eq!(scratch.masked(&[".env*"], &["**/.git/hooks"]), wanted);
+    }
 }
