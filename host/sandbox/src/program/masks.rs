@@ -3,7 +3,7 @@
 use crate::directory::Directory;
 use portcullis_confine::{Masked, MaskedPath};
 use portcullis_policy::{Access, MaskTrail, Masks};
-use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -64,7 +64,7 @@ impl MaskWalk<'_> {
             // keeps the name itself.
             let text = name.to_string_lossy();
             let step = self.masks.step(trail, &text);
-            let is_directory = entry.file_type() == FileType::Directory;
+            let is_directory = is_directory(directory, name, entry.file_type())?;
             let stands_in = !is_directory && self.masks.name_on_the_way(trail, &text);
             if step.is_hidden() {
                 self.add(place, Masked::Hidden)?;
@@ -102,6 +102,19 @@ impl MaskWalk<'_> {
         }
         self.found.push(MaskedPath { path, masked });
         Ok(())
+    }
+}
+
+/// Returns whether the entry of a directory is a directory itself, and no link to one. Some file systems list no types.
+fn is_directory(around: &OwnedFd, name: &OsStr, listed: FileType) -> io::Result<bool> {
+    if listed != FileType::Unknown {
+        return Ok(listed == FileType::Directory);
+    }
+    match statat(around, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => Ok(FileType::from_raw_mode(found.st_mode) == FileType::Directory),
+        // It was removed meanwhile.
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -165,5 +178,17 @@ mod tests {
         ];
         let wanted = wanted.map(|(path, masked)| (path.to_vec(), masked));
         assert_eq!(scratch.masked(&[".env*"], &["**/.git/hooks"]), wanted);
+    }
+    #[test]
+    fn the_type_of_an_entry_is_found_although_the_file_system_does_not_list_it() {
+        let scratch = Scratch::new("types");
+        scratch.put(b"directory/file");
+        std::os::unix::fs::symlink("directory", scratch.0.join("link")).unwrap();
+        let around = OwnedFd::from(File::open(&scratch.0).unwrap());
+        for (name, expected) in [("directory", true), ("link", false), ("directory/file", false), ("gone", false)] {
+            assert_eq!(is_directory(&around, name.as_ref(), FileType::Unknown).unwrap(), expected, "{name}");
+        }
+        assert!(is_directory(&around, "directory".as_ref(), FileType::Directory).unwrap());
+        assert!(!is_directory(&around, "link".as_ref(), FileType::Symlink).unwrap());
     }
 }
