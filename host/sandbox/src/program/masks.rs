@@ -3,8 +3,9 @@
 use crate::directory::Directory;
 use portcullis_confine::{Masked, MaskedPath};
 use portcullis_policy::{Access, MaskTrail, Masks};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, accessat, openat, statat};
 use rustix::io::Errno;
+use rustix::process::geteuid;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -90,10 +91,19 @@ impl MaskWalk<'_> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         match openat(directory.as_fd(), name, flags, Mode::empty()) {
             Ok(below) => self.visit(&below, place, trail, depth + 1),
-            // It was removed or replaced meanwhile. What the user cannot read, the program cannot read either.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS) => Ok(()),
+            // It was removed or replaced meanwhile.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
+            // Which masked places are in it is not known.
+            Err(Errno::ACCESS) if can_enter(directory, name)? => self.add(place.clone(), self.widest()),
+            // The program cannot reach anything in it either.
+            Err(Errno::ACCESS) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Returns how a directory is masked in which any place may be masked.
+    fn widest(&self) -> Masked {
+        if self.masks.hide_something() { Masked::Hidden } else { Masked::ReadOnly }
     }
 
     fn add(&mut self, path: PathBuf, masked: Masked) -> io::Result<()> {
@@ -118,6 +128,17 @@ fn is_directory(around: &OwnedFd, name: &OsStr, listed: FileType) -> io::Result<
     }
 }
 
+/// Returns whether a program may reach what is in a directory that this user cannot list. It may know the names. If the
+/// directory belongs to the user, it may also change the mode.
+fn can_enter(around: &OwnedFd, name: &OsStr) -> io::Result<bool> {
+    let is_own = match statat(around, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(found) => found.st_uid == geteuid().as_raw(),
+        Err(Errno::NOENT) => false,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(is_own || accessat(around, name, rustix::fs::Access::EXEC_OK, AtFlags::EACCESS).is_ok())
+}
+
 fn too_many(what: &str, most: usize) -> io::Error {
     io::Error::other(format!("the directory has more than {most} {what}: bind a smaller one, or read-only"))
 }
@@ -128,6 +149,7 @@ mod tests {
     use super::*;
     use portcullis_policy::Mask;
     use std::fs;
+    use std::os::unix::fs::PermissionsExt;
 
     /// A directory that is removed at the end of its test.
     struct Scratch(PathBuf);
@@ -190,5 +212,43 @@ mod tests {
         }
         assert!(is_directory(&around, "directory".as_ref(), FileType::Directory).unwrap());
         assert!(!is_directory(&around, "link".as_ref(), FileType::Symlink).unwrap());
+    }
+    /// Root lists every directory, so the search runs as another user.
+    #[test]
+    fn a_directory_that_cannot_be_listed_is_masked_whole_if_a_program_could_enter_it() {
+        const USER: u32 = 65534;
+        let scratch = Scratch::new("modes");
+        let modes = [("own", 0o000), ("own-open", 0o700), ("known-names", 0o711), ("closed", 0o700)];
+        for (name, mode) in modes {
+            scratch.put(format!("{name}/.env").as_bytes());
+            fs::set_permissions(scratch.0.join(name), PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let is_root = geteuid().is_root();
+        if is_root {
+            for name in ["own", "own-open"] {
+                std::os::unix::fs::chown(scratch.0.join(name), Some(USER), None).unwrap();
+            }
+        }
+        let search = || {
+            if is_root {
+                let user = rustix::process::Uid::from_raw(USER);
+                // Only of this thread.
+                rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+            }
+            (scratch.masked(&[".env"], &[]), scratch.masked(&[], &[".env"]))
+        };
+        let (hidden, read_only) = std::thread::scope(|scope| scope.spawn(search).join().unwrap());
+        fs::set_permissions(scratch.0.join("own"), PermissionsExt::from_mode(0o700)).unwrap();
+        // For a user other than root, all of them are the user's own, and can be listed but for one.
+        let wanted = |masked| {
+            let places = if is_root {
+                ["known-names", "own", "own-open/.env"].as_slice()
+            } else {
+                &["closed/.env", "known-names/.env", "own", "own-open/.env"]
+            };
+            places.iter().map(|path| (path.as_bytes().to_vec(), masked)).collect::<Vec<_>>()
+        };
+        assert_eq!(hidden, wanted(Masked::Hidden));
+        assert_eq!(read_only, wanted(Masked::ReadOnly));
     }
 }
