@@ -5,6 +5,7 @@
 //! when the program has ended or has run for a while, because both would wait for the same locks of the kernel.
 
 mod cell;
+mod cpu_meter;
 mod kill_scope;
 mod landlock;
 mod launch;

@@ -22,11 +22,15 @@ pub(super) fn numbers_in(processes: &OwnedFd) -> io::Result<Vec<u32>> {
 }
 
 /// What `stat` says of a process.
-#[derive(Default)]
 pub(super) struct ProcessStat {
+    pub(super) number: u32,
+    /// When it began, in ticks since the machine did. Another process with its number began later.
+    pub(super) began: u64,
     pub(super) threads: u64,
-    /// Of the process and of its children that it has waited for.
-    pub(super) cpu: Duration,
+    /// The CPU time of its threads, also of those that have ended.
+    pub(super) own_cpu: Duration,
+    /// The CPU time of the children that it has waited for, and of theirs.
+    pub(super) children_cpu: Duration,
 }
 
 impl ProcessStat {
@@ -37,9 +41,13 @@ impl ProcessStat {
         // field 3 of proc_pid_stat(5).
         let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
         let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse::<u64>().ok());
-        let ticks: u64 = (14..=17).filter_map(field).sum();
         let per_second = rustix::param::clock_ticks_per_second().max(1);
-        Some(Self { threads: field(20)?, cpu: Duration::from_millis(ticks.saturating_mul(1000) / per_second) })
+        let time = |numbers: [usize; 2]| {
+            let ticks: u64 = numbers.into_iter().filter_map(field).sum();
+            Duration::from_millis(ticks.saturating_mul(1000) / per_second)
+        };
+        let (own_cpu, children_cpu) = (time([14, 15]), time([16, 17]));
+        Some(Self { number, began: field(22)?, threads: field(20)?, own_cpu, children_cpu })
     }
 }
 

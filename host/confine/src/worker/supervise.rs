@@ -1,5 +1,6 @@
 //! Watches a program until it ends, reaches a limit, or its host closes the control socket.
 
+use super::cpu_meter::CpuMeter;
 use super::kill_scope::KillScope;
 use super::launch::StartedProgram;
 use super::processes::{ProcessStat, open_proc, proportional_bytes, resident_bytes};
@@ -39,7 +40,8 @@ pub(super) fn supervise<T: TierCell>(
 ) -> io::Result<ProgramReport> {
     let began = Instant::now();
     let mut reaped = Reaped { program: program.pid, status: None };
-    let watched = watch(cell, limits, control, program, &mut reaped);
+    let mut meter = CpuMeter::default();
+    let watched = watch(cell, limits, control, program, (&mut reaped, &mut meter));
     end(cell.kill_scope(), &mut reaped)?;
     let Watched { stopped, left } = watched?;
     let exit = match (stopped, reaped.status) {
@@ -47,7 +49,7 @@ pub(super) fn supervise<T: TierCell>(
         (None, Some(status)) => exit_of(status, limits),
         (None, None) => return Err(io::Error::other("the program vanished")),
     };
-    let (wall, cpu) = (began.elapsed(), children_cpu_time());
+    let (wall, cpu) = (began.elapsed(), meter.look(&[], children_cpu_time()));
     Ok(ProgramReport { exit, wall, cpu, left_processes: u32::try_from(left).unwrap_or(u32::MAX) })
 }
 
@@ -65,7 +67,7 @@ fn watch<T: TierCell>(
     limits: &ConfinementLimits,
     control: &OwnedFd,
     program: &StartedProgram,
-    reaped: &mut Reaped,
+    (reaped, meter): (&mut Reaped, &mut CpuMeter),
 ) -> io::Result<Watched> {
     let (began, proc) = (Instant::now(), open_proc()?);
     let stop = |why: String| Ok(Watched { stopped: Some(why), left: 0 });
@@ -82,7 +84,7 @@ fn watch<T: TierCell>(
         if began.elapsed() >= limits.time {
             return stop(format!("it ran longer than {} s, its limit of time", limits.time.as_secs_f64()));
         }
-        if let Some(why) = exceeded(&proc, &cell.processes(&proc)?, limits) {
+        if let Some(why) = exceeded(&proc, &cell.processes(&proc)?, limits, meter) {
             return stop(why);
         }
     }
@@ -153,15 +155,14 @@ fn cpu_exceeded(limits: &ConfinementLimits) -> String {
 }
 
 /// Returns which limit the processes of a program exceed.
-fn exceeded(proc: &OwnedFd, numbers: &[u32], limits: &ConfinementLimits) -> Option<String> {
+fn exceeded(proc: &OwnedFd, numbers: &[u32], limits: &ConfinementLimits, meter: &mut CpuMeter) -> Option<String> {
     let stats: Vec<ProcessStat> = numbers.iter().filter_map(|one| ProcessStat::read(proc, *one)).collect();
     // A process that cannot be read any more still counts as one.
     let threads = stats.iter().map(|stat| stat.threads).sum::<u64>().max(numbers.len() as u64);
     if threads > u64::from(limits.processes) {
         return Some(format!("it had more than {} processes and threads, its limit", limits.processes));
     }
-    // A process that has ended counts with the one that waited for it: its parent, or this process.
-    if stats.iter().map(|stat| stat.cpu).sum::<Duration>() + children_cpu_time() > limits.cpu_time {
+    if meter.look(&stats, children_cpu_time()) > limits.cpu_time {
         return Some(cpu_exceeded(limits));
     }
     let sum = |of: fn(&OwnedFd, u32) -> Option<u64>| -> u64 { numbers.iter().filter_map(|one| of(proc, *one)).sum() };

@@ -29,6 +29,36 @@ async fn computing_ends_a_program_and_its_children() {
     }
 }
 
+/// Python that starts one child after the other, which no process waits for. Each computes for less than the limit.
+const DISCARDED_CHILDREN: &str = r"
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    child = os.fork()
+    if child == 0:
+        while time.process_time() < 0.2:
+            pass
+        os._exit(0)
+    try:
+        os.waitpid(child, 0)
+    except ChildProcessError:
+        pass
+";
+
+/// The kernel adds the time of such a child to no other process.
+#[tokio::test]
+async fn computing_in_children_that_no_process_waits_for_ends_a_program() {
+    for tier in tiers() {
+        let mut lab = Lab::new(tier);
+        lab.limits.cpu_time = Duration::from_secs(1);
+        lab.limits.time = Duration::from_secs(15);
+        lab.put("children.py", DISCARDED_CHILDREN);
+        let outcome = lab.run("exec python3 children.py").await;
+        stopped(&outcome, "limit of CPU time");
+        assert!(outcome.report.cpu > Duration::from_millis(500), "{tier}: {outcome:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_fork_bomb_is_killed_whole() {
     for tier in tiers() {
