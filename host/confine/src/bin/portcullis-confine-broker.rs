@@ -3,7 +3,8 @@
 //! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
 //! itself while it runs. With `--only-landlock DIRECTORY TOOL PORT NAME`, it prints what it reaches before and after it
 //! applies the Landlock rules of a program. With `--restrict-calls PROGRAM ARGUMENTS`, it gives up dangerous system
-//! calls and becomes the program. With `--no-rules-after-signal`, the broker gets no new Landlock rules from the kernel
+//! calls and becomes the program. With `--restrict-late`, it restricts itself while one of its threads takes no signals.
+//! With `--no-rules-after-signal`, the broker gets no new Landlock rules from the kernel
 //! after SIGUSR1.
 
 #[cfg(target_os = "linux")]
@@ -18,6 +19,11 @@ fn main() {
         && word == "--restrict"
     {
         return restrict(kept, secret, [port, other].map(|port| port.parse().unwrap_or_default()));
+    }
+    if let [word] = &words[..]
+        && word == "--restrict-late"
+    {
+        return restrict_late();
     }
     if let [word, directory, tool, port, name] = &words[..]
         && word == "--only-landlock"
@@ -132,6 +138,30 @@ fn restrict(kept: &str, secret: &str, [port, other]: [u16; 2]) {
     let late = attempts.clone();
     std::thread::spawn(move || late("late")).join().expect("a late thread");
     attempts("main");
+}
+
+/// Tries to restrict itself while a thread blocks all signals. Then the thread takes them.
+#[cfg(target_os = "linux")]
+#[expect(clippy::expect_used, clippy::print_stdout, unsafe_code, reason = "a test's own thread blocks its signals")]
+fn restrict_late() {
+    use std::sync::mpsc;
+    let ((blocked, is_blocked), (restricted, is_restricted)) = (mpsc::channel(), mpsc::channel());
+    let slow = std::thread::spawn(move || {
+        // SAFETY: all bytes of a set of signals may be zero, and the calls only read and fill it.
+        let change = |how| unsafe {
+            let mut all: libc::sigset_t = std::mem::zeroed();
+            libc::sigfillset(&raw mut all) + libc::pthread_sigmask(how, &raw const all, std::ptr::null_mut())
+        };
+        assert_eq!(change(libc::SIG_BLOCK), 0);
+        blocked.send(()).expect("the main thread waits");
+        is_restricted.recv().expect("the main thread goes on");
+        assert_eq!(change(libc::SIG_UNBLOCK), 0);
+    });
+    is_blocked.recv().expect("the thread has blocked its signals");
+    let tried = portcullis_confine::restrict_own_process(&portcullis_confine::OwnRights::default());
+    restricted.send(()).expect("the thread waits");
+    slow.join().expect("the thread ends");
+    println!("{}", tried.map_or_else(|error| error.to_string(), |()| "restricted".to_owned()));
 }
 
 #[cfg(target_os = "linux")]

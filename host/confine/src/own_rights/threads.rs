@@ -50,25 +50,30 @@ pub(super) fn restrict_all(rules: &OwnedFd) -> io::Result<()> {
     FAILED.store(0, Ordering::Release);
     // A real-time signal that nothing else uses: the libraries of C and Rust use none of the last ones.
     let signal = libc::SIGRTMAX() - 1;
-    let before = handle(signal, restrict_this_thread as *const () as libc::sighandler_t)?;
+    let before = set_action(signal, &action_of(restrict_this_thread as *const () as libc::sighandler_t))?;
     let restricted = each_thread(signal);
-    handle(signal, before)?;
+    // A thread that was too slow still has the signal pending. The default action would end the process. Ignoring a
+    // signal discards it where it is pending, sigaction(2).
+    set_action(signal, &action_of(libc::SIG_IGN))?;
+    set_action(signal, &before)?;
     RULES.store(-1, Ordering::Release);
     restricted
 }
 
-fn handle(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<libc::sighandler_t> {
-    // SAFETY: all bytes of `sigaction` may be zero. The handler is that of this module, or the one before.
-    unsafe {
-        let (mut action, mut before): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
-        action.sa_sigaction = handler;
-        action.sa_flags = libc::SA_RESTART;
-        if libc::sigaction(signal, &raw const action, &raw mut before) == 0 {
-            Ok(before.sa_sigaction)
-        } else {
-            Err(io::Error::last_os_error())
-        }
-    }
+fn action_of(handler: libc::sighandler_t) -> libc::sigaction {
+    // SAFETY: all bytes of `sigaction` may be zero.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_RESTART;
+    action
+}
+
+/// Sets what a signal does. Returns what it did before.
+fn set_action(signal: libc::c_int, action: &libc::sigaction) -> io::Result<libc::sigaction> {
+    let mut before = action_of(libc::SIG_DFL);
+    // SAFETY: the action is one of this module, or the one that the signal had before.
+    let set = unsafe { libc::sigaction(signal, action, &raw mut before) };
+    if set == 0 { Ok(before) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Signals each thread, until there is none that was not signalled.

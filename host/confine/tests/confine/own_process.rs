@@ -106,3 +106,15 @@ fn a_process_that_runs_restricts_all_of_its_threads() {
     assert_eq!(lines, wanted);
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "secret");
 }
+
+/// The thread gets the signal to limit itself after the process has given up. By default, the signal ends a process.
+#[test]
+fn a_thread_that_is_too_slow_to_restrict_itself_does_not_end_the_process() {
+    if !kernel_allows(Tier::Landlock) {
+        return;
+    }
+    // Without variables, because another test looks for those of the host in each broker.
+    let output = Command::new(broker_path()).arg("--restrict-late").env_clear().output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "a thread did not limit itself in time\n");
+}
