@@ -185,9 +185,11 @@ pub(super) fn put_streams(streams: [&OwnedFd; 3]) -> io::Result<()> {
 
 /// Sets what the kernel limits for each process by itself.
 fn limit(limits: &ConfinementLimits) -> io::Result<()> {
+    // The kernel counts whole seconds of one process. The supervisor compares the exact time of all. At the lower limit
+    // the kernel sends SIGXCPU, which says why, and at the maximum SIGKILL.
+    let cpu = limits.cpu_time.as_secs() + 1;
+    set_limits(Resource::Cpu, cpu, cpu + 1)?;
     let rows = [
-        // The kernel counts whole seconds of one process. The supervisor compares the exact time of all.
-        (Resource::Cpu, limits.cpu_time.as_secs() + 1),
         (Resource::Data, limits.memory_bytes),
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nofile, limits.open_files.into()),
@@ -199,11 +201,16 @@ fn limit(limits: &ConfinementLimits) -> io::Result<()> {
     rows.into_iter().try_for_each(|(resource, most)| set_limit(resource, most))
 }
 
-/// Sets a limit. A lower maximum of the host stays.
+/// Sets a limit that the program cannot raise.
 fn set_limit(resource: Resource, most: u64) -> io::Result<()> {
+    set_limits(resource, most, most)
+}
+
+/// Sets a limit and its maximum. A lower maximum of the host stays.
+fn set_limits(resource: Resource, current: u64, maximum: u64) -> io::Result<()> {
     let before = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
-    let most = Some(most.min(before));
-    Ok(setrlimit(resource, Rlimit { current: most, maximum: most })?)
+    let [current, maximum] = [current, maximum].map(|most| Some(most.min(before)));
+    Ok(setrlimit(resource, Rlimit { current, maximum })?)
 }
 
 fn execute(program: &OwnedFd, request: &StartRequest) -> io::Error {

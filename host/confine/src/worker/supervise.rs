@@ -44,12 +44,12 @@ pub(super) fn supervise<T: TierCell>(
     let watched = watch(cell, limits, control, program, (&mut reaped, &mut meter));
     end(cell.kill_scope(), &mut reaped)?;
     let Watched { stopped, left } = watched?;
+    let (wall, cpu) = (began.elapsed(), meter.look(&[], children_cpu_time()));
     let exit = match (stopped, reaped.status) {
         (Some(why), _) => ProgramExit::Stopped(why),
-        (None, Some(status)) => exit_of(status, limits),
+        (None, Some(status)) => exit_of(status, cpu, limits),
         (None, None) => return Err(io::Error::other("the program vanished")),
     };
-    let (wall, cpu) = (began.elapsed(), meter.look(&[], children_cpu_time()));
     Ok(ProgramReport { exit, wall, cpu, left_processes: u32::try_from(left).unwrap_or(u32::MAX) })
 }
 
@@ -139,12 +139,14 @@ fn end(scope: &KillScope, reaped: &mut Reaped) -> io::Result<()> {
     }
 }
 
-fn exit_of(status: WaitStatus, limits: &ConfinementLimits) -> ProgramExit {
+fn exit_of(status: WaitStatus, cpu: Duration, limits: &ConfinementLimits) -> ProgramExit {
     if let Some(code) = status.exit_status() {
         return ProgramExit::Code(u8::try_from(code).unwrap_or(u8::MAX));
     }
     let signal = status.terminating_signal().unwrap_or_default();
-    if signal == libc::SIGXCPU {
+    // The kernel's own limit of one process may come first, if this process was not scheduled for a while. A program
+    // that ignores SIGXCPU gets SIGKILL, which may also have another reason.
+    if signal == libc::SIGXCPU || signal == libc::SIGKILL && cpu > limits.cpu_time {
         return ProgramExit::Stopped(cpu_exceeded(limits));
     }
     ProgramExit::Signal(u8::try_from(signal).unwrap_or(u8::MAX))

@@ -1,6 +1,6 @@
 //! The cells that the broker prepares before a start arrives.
 
-use crate::ending::{mark, processes, processes_with, until_none_has};
+use crate::ending::{mark, processes, processes_with, signal, until_none_has};
 use crate::lab::{Lab, Scratch, kernel_allows, outcome, tiers};
 use portcullis_confine::{ConfineError, ProgramExit, Tier};
 use std::path::Path;
@@ -74,10 +74,6 @@ impl Drop for StoppedProcesses {
             }
         }
     }
-}
-
-fn signal(name: &str, process: &str) {
-    assert!(std::process::Command::new("kill").args([name, process]).status().unwrap().success());
 }
 
 #[tokio::test]

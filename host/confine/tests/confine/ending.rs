@@ -38,6 +38,18 @@ pub(crate) fn processes() -> Vec<HostProcess> {
     std::fs::read_dir("/proc").unwrap().flatten().filter_map(process).collect()
 }
 
+/// Returns the supervisor of the program that has a word in its command line.
+pub(crate) fn supervisor_of(word: &str) -> String {
+    let found: Vec<HostProcess> = processes().into_iter().filter(|process| process.command.contains(word)).collect();
+    // A child of the shell has its command line for a moment.
+    let is_child = |process: &&HostProcess| found.iter().any(|other| other.number == process.parent);
+    found.iter().find(|process| !is_child(process)).unwrap().parent.clone()
+}
+
+pub(crate) fn signal(name: &str, process: &str) {
+    assert!(std::process::Command::new("kill").args([name, process]).status().unwrap().success());
+}
+
 pub(crate) async fn until_none_has(word: &str) {
     let began = Instant::now();
     while processes_with(word) > 0 {
@@ -194,15 +206,7 @@ async fn a_dropped_program_ends_although_its_supervisor_is_stopped() {
     let mut running = lab.start(&format!("echo ready; sleep 100; true # {word}")).await.unwrap();
     let mut streams = running.take_streams().unwrap();
     streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
-    let found: Vec<(String, String)> = processes()
-        .into_iter()
-        .filter(|process| process.command.contains(&word))
-        .map(|process| (process.number, process.parent))
-        .collect();
-    // A child of the shell has its command line for a moment.
-    let is_child = |parent: &String| found.iter().any(|(number, _)| number == parent);
-    let (_, supervisor) = found.iter().find(|(_, parent)| !is_child(parent)).unwrap();
-    assert!(std::process::Command::new("kill").args(["-STOP", supervisor]).status().unwrap().success());
+    signal("-STOP", &supervisor_of(&word));
     drop(running);
     until_none_has(&word).await;
 }

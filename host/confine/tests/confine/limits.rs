@@ -1,8 +1,10 @@
 //! The limits of a program: each is reached by a program that tries to.
 
-use crate::lab::{Lab, Outcome, tiers, user};
+use crate::ending::{mark, signal, supervisor_of, until_none_has};
+use crate::lab::{Lab, Outcome, in_time, tiers, user};
 use portcullis_confine::{ProgramExit, Tier};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 fn stopped(outcome: &Outcome, by: &str) {
     let ProgramExit::Stopped(why) = &outcome.report.exit else { panic!("{outcome:?}") };
@@ -26,6 +28,31 @@ async fn computing_ends_a_program_and_its_children() {
         stopped(&lab.run("while :; do :; done").await, "limit of CPU time");
         // Each child alone is below the limit.
         stopped(&lab.run("while :; do timeout 0.2 bash -c 'while :; do :; done'; done").await, "limit of CPU time");
+    }
+}
+
+/// The kernel limits one process by itself. It ends a program whose supervisor is stuck.
+#[tokio::test]
+async fn a_program_that_the_kernel_ends_for_its_cpu_time_is_reported_as_stopped() {
+    for tier in tiers() {
+        // One that ignores the first signal gets another one.
+        for begin in ["true", "trap '' XCPU"] {
+            let (mut lab, word) = (Lab::new(tier), mark("computing"));
+            lab.limits.cpu_time = Duration::from_millis(500);
+            let command = format!("{begin}; echo ready; read line; while :; do :; done # {word}");
+            let mut running = lab.start(&command).await.unwrap();
+            let mut streams = running.take_streams().unwrap();
+            streams.stdout.read_exact(&mut [0; 6]).await.unwrap();
+            let supervisor = supervisor_of(&word);
+            signal("-STOP", &supervisor);
+            streams.stdin.write_all(b"go\n").await.unwrap();
+            // A process that has ended has no command line.
+            until_none_has(&word).await;
+            signal("-CONT", &supervisor);
+            let report = in_time("a program that has ended", running.ended()).await.unwrap();
+            let ProgramExit::Stopped(why) = &report.exit else { panic!("{tier}, {begin}: {report:?}") };
+            assert!(why.contains("limit of CPU time"), "{tier}, {begin}: {report:?}");
+        }
     }
 }
 

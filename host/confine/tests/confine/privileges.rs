@@ -66,7 +66,7 @@ for name in ['CORE', 'CPU', 'DATA', 'FSIZE', 'NOFILE', 'MEMLOCK', 'MSGQUEUE', 'N
         let locked = host.lines().find(|line| line.starts_with("Max locked memory")).unwrap();
         let locked = locked.split_whitespace().nth(4).unwrap().parse().unwrap_or(u64::MAX).min(8 * 1024 * 1024);
         let wanted = format!(
-            "0022\nCORE 1 1\nCPU 121 121\nDATA 1073741824 1073741824\nFSIZE 1073741824 1073741824\n\
+            "0022\nCORE 1 1\nCPU 121 122\nDATA 1073741824 1073741824\nFSIZE 1073741824 1073741824\n\
              NOFILE 1024 1024\nMEMLOCK {locked} {locked}\nMSGQUEUE 0 0\nNICE 0 0\nRTPRIO 0 0\n"
         );
         let (rest, last) = text.trim_end().rsplit_once("NPROC").unwrap();
