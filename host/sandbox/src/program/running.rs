@@ -119,7 +119,7 @@ pub(super) async fn until_ended(program: &RunningProgram, killed: &CancellationT
 
 /// Returns how the program ended for its guest.
 fn report_of(mut report: ProgramReport, budget: &OutputBudget) -> ProgramReport {
-    if budget.is_spent() {
+    if budget.is_exceeded() {
         report.exit = ProgramExit::Stopped(format!("it printed more than {} bytes, its limit", budget.most));
     }
     report

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tokio::net::unix::pipe;
 use wasmtime_wasi::p2::{InputStream, Pollable, StreamError, StreamResult};
 
@@ -14,16 +14,18 @@ pub(super) const READ_BYTES_MAX: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct OutputBudget {
     left: AtomicU64,
+    exceeded: AtomicBool,
     pub(super) most: u64,
 }
 
 impl OutputBudget {
     pub(super) fn new(most: u64) -> Arc<Self> {
-        Arc::new(Self { left: AtomicU64::new(most), most })
+        Arc::new(Self { left: AtomicU64::new(most), exceeded: AtomicBool::new(false), most })
     }
 
-    pub(super) fn is_spent(&self) -> bool {
-        self.left.load(Ordering::Acquire) == 0
+    /// Returns whether the program has printed more.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.exceeded.load(Ordering::Acquire)
     }
 
     /// Takes as many of these bytes as are left. Returns how many.
@@ -35,6 +37,9 @@ impl OutputBudget {
         };
         // It cannot fail, because `take` always returns a number.
         let _ = self.left.fetch_update(Ordering::AcqRel, Ordering::Acquire, take);
+        if taken < bytes {
+            self.exceeded.store(true, Ordering::Release);
+        }
         taken
     }
 }
@@ -50,7 +55,7 @@ pub(super) struct ProgramOutput {
 #[wasmtime_wasi::async_trait]
 impl Pollable for ProgramOutput {
     async fn ready(&mut self) {
-        if !self.budget.is_spent() {
+        if !self.budget.is_exceeded() {
             // The next read returns the error.
             let _ = self.pipe.readable().await;
         }
@@ -60,16 +65,17 @@ impl Pollable for ProgramOutput {
 #[wasmtime_wasi::async_trait]
 impl InputStream for ProgramOutput {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
-        if self.budget.is_spent() {
+        if self.budget.is_exceeded() {
             return Err(StreamError::Closed);
         }
+        // Also if no byte is left: the program may be at its end, or print one more.
         let mut block = vec![0; size.min(READ_BYTES_MAX)];
         match self.pipe.try_read(&mut block) {
             // A guest may read zero bytes, which is not the end.
             Ok(0) if !block.is_empty() => Err(StreamError::Closed),
             Ok(count) => {
                 block.truncate(self.budget.take(count));
-                if self.budget.is_spent() {
+                if self.budget.is_exceeded() {
                     self.kill.cancel();
                 }
                 Ok(block.into())
@@ -77,5 +83,41 @@ impl InputStream for ProgramOutput {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(Bytes::new()),
             Err(error) => Err(StreamError::LastOperationFailed(error.into())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+    use tokio_util::sync::CancellationToken;
+
+    /// Reads all that a program prints which may print 6 bytes. Returns it, and whether the program is killed.
+    async fn printed(text: &[u8]) -> (Vec<u8>, bool) {
+        let (mut program, pipe) = pipe::pipe().unwrap();
+        program.write_all(text).await.unwrap();
+        drop(program);
+        let (budget, kill) = (OutputBudget::new(6), CancellationToken::new());
+        let mut output = ProgramOutput { pipe, budget: Arc::clone(&budget), kill: kill.clone() };
+        let mut read = Vec::new();
+        loop {
+            output.ready().await;
+            match output.read(4) {
+                Ok(bytes) => read.extend_from_slice(&bytes),
+                Err(StreamError::Closed) => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert_eq!(budget.is_exceeded(), kill.is_cancelled());
+        (read, kill.is_cancelled())
+    }
+
+    #[tokio::test]
+    async fn a_program_may_print_as_many_bytes_as_its_limit_and_no_more() {
+        assert_eq!(printed(b"12345").await, (b"12345".to_vec(), false));
+        assert_eq!(printed(b"123456").await, (b"123456".to_vec(), false));
+        assert_eq!(printed(b"1234567").await, (b"123456".to_vec(), true));
+        // The limit is at the end of a read.
+        assert_eq!(printed(b"123456789012").await, (b"123456".to_vec(), true));
     }
 }
