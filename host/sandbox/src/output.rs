@@ -44,8 +44,13 @@ impl OutputContext {
         Self { taker: Some(taker), text: None, kept: Vec::new() }
     }
 
-    /// Opens a stream that appends to the answer. It removes the secrets of `call`.
+    /// Opens a stream that appends to the answer. It removes the secrets of `call`. Returns none if the run has no text
+    /// answer, or keeps a file beside its answer.
     pub(crate) fn open_text(&mut self, call: impl FnOnce() -> Arc<NetworkCall>) -> Option<DynOutputStream> {
+        // As in `keep`: the host would refuse the written text only when the tool returns.
+        if !self.kept.is_empty() {
+            return None;
+        }
         let taker = self.taker.as_ref()?;
         let text = self.text.get_or_insert_with(|| SharedText::new(taker, call()));
         Some(Box::new(OutputTextStream::new(text.clone())))
@@ -114,5 +119,28 @@ impl Drop for OutputContext {
     fn drop(&mut self) {
         // The run is over, so no one needs the error.
         let _ = self.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shared_text::tests::Pieces;
+    use super::*;
+
+    #[test]
+    fn a_tool_either_writes_its_answer_or_keeps_files_beside_it() {
+        let limits = Limits::default();
+        let memory = HostMemory::new(&limits);
+        let file = || Blob { name: None, media_type: "text/plain".to_owned(), data: b"x".to_vec(), is_kept: false };
+        let output = || OutputContext::new(&limits, Arc::new(Pieces::default()));
+        let call = || Arc::new(NetworkCall::new(None));
+        let mut writing = output();
+        assert!(writing.open_text(call).is_some());
+        assert!(writing.keep(file(), &memory).unwrap().is_err());
+        assert!(writing.open_text(call).is_some());
+        let mut keeping = output();
+        assert!(keeping.keep(file(), &memory).unwrap().is_ok());
+        assert!(keeping.open_text(call).is_none());
+        assert!(keeping.keep(file(), &memory).unwrap().is_ok());
     }
 }

@@ -89,7 +89,7 @@ impl OutputText {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::context::{Ask, Progress};
     use crate::effects::Effects;
@@ -99,7 +99,7 @@ mod tests {
 
     /// A host that keeps the pieces.
     #[derive(Default)]
-    struct Pieces(Mutex<Vec<u8>>);
+    pub(in crate::output) struct Pieces(Mutex<Vec<u8>>);
 
     impl CallHost for Pieces {
         fn report(&self, _: Progress) {}
