@@ -169,7 +169,9 @@ pub(crate) fn failure_bytes(failure: &Failure) -> usize {
 fn part_bytes(part: &Part) -> usize {
     let bytes = match part {
         Part::Text(text) => text.len(),
-        Part::Image(blob) | Part::File(blob) => blob.data.len() + blob.media_type.len(),
+        Part::Image(blob) | Part::File(blob) => {
+            blob.data.len() + blob.media_type.len() + blob.name.as_ref().map_or(0, String::len)
+        }
     };
     size_of::<Part>() + bytes
 }
@@ -177,7 +179,7 @@ fn part_bytes(part: &Part) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portcullis_definitions::manifest::Success;
+    use portcullis_definitions::manifest::{Blob, Success};
     use portcullis_policy::Limits;
 
     fn text(bytes: usize) -> Answer {
@@ -194,5 +196,14 @@ mod tests {
         assert_eq!(memory.held_bytes(), 100);
         drop(room);
         assert_eq!(memory.held_bytes(), 0);
+    }
+    #[test]
+    fn the_name_of_a_file_counts() {
+        let file = |name: usize| {
+            let (name, media_type) = (Some("a".repeat(name)), "text/plain".to_owned());
+            let blob = Blob { name, media_type, data: Vec::new(), is_kept: false };
+            Ok(Success { title: None, output: Output::Parts(vec![Part::File(blob)]), metadata: None })
+        };
+        assert_eq!(weight(&file(1000)), weight(&file(0)) + 1000);
     }
 }

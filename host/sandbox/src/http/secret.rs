@@ -1,7 +1,8 @@
 //! The secret of a client: its source, its form, and the guarantee that it is never printed.
 //!
-//! The host reads it before its plugin receives a first byte, and keeps it in the client. Memory that we own is wiped
-//! when it is dropped. Copies within a request, which hyper owns, are not wiped.
+//! The host reads it before its plugin receives a first byte, and keeps it in the client. The buffer that it is read
+//! into, the secret itself and the list of its spellings are wiped when they are dropped. Not wiped are copies within a
+//! request, which hyper owns, and what the search for its spellings is built from, which its libraries own.
 
 use super::command;
 use super::network::Network;
@@ -15,7 +16,7 @@ use portcullis_policy::{Destination, SecretBinding, SecretSlot, SecretSource};
 use rustix::fs::OFlags;
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::OnceCell;
@@ -213,10 +214,16 @@ fn read_file(base: &PathBase, path: &str) -> Result<Zeroizing<Vec<u8>>, SecretEr
     if !file.metadata().map_err(|_| SecretError::File)?.is_file() {
         return Err(SecretError::Irregular);
     }
-    // A buffer that grows leaves a copy of the secret behind, which is not wiped. Most secrets fit into this one.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(SECRET_BYTES_MAX));
-    let read = file.take(SOURCE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes).map_err(|_| SecretError::File)?;
-    if read > SOURCE_BYTES_MAX { Err(SecretError::Long) } else { Ok(without_line_end(bytes)) }
+    let bytes = read_whole(file).map_err(|_| SecretError::File)?;
+    if bytes.len() > SOURCE_BYTES_MAX { Err(SecretError::Long) } else { Ok(without_line_end(bytes)) }
+}
+
+/// Reads at most one byte more than [`SOURCE_BYTES_MAX`].
+fn read_whole(source: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
+    // The full capacity, because a buffer that grows leaves a copy of the secret behind, which is not wiped.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(SOURCE_BYTES_MAX + 1));
+    source.take(SOURCE_BYTES_MAX as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Removes one line ending at the end. Editors and programs add it, so it is not a part of the secret.
@@ -270,6 +277,17 @@ mod tests {
     fn only_one_line_ending_is_removed() {
         for (text, expected) in [("a\n", "a"), ("a\r\n", "a"), ("a\n\n", "a\n"), ("a\r", "a\r"), ("a", "a")] {
             assert_eq!(&*without_line_end(Zeroizing::new(text.into())), expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn the_buffer_of_a_secret_never_grows() {
+        let capacity = read_whole(io::empty()).unwrap().capacity();
+        for bytes in
+            [SECRET_BYTES_MAX, SECRET_BYTES_MAX + 2, SOURCE_BYTES_MAX, SOURCE_BYTES_MAX + 1, 2 * SOURCE_BYTES_MAX]
+        {
+            let read = read_whole(io::repeat(b'a').take(bytes as u64)).unwrap();
+            assert_eq!((read.len(), read.capacity()), (bytes.min(SOURCE_BYTES_MAX + 1), capacity), "{bytes}");
         }
     }
 

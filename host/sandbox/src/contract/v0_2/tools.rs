@@ -48,6 +48,13 @@ fn summary_bytes(ToolSummary { name, title, description }: &ToolSummary) -> usiz
     size_of::<ToolSummary>() + name.len() + title.as_ref().map_or(0, String::len) + description.len()
 }
 
+fn definition_bytes(tool: &CallableTool) -> usize {
+    let CallableTool { name, title, description, schema, output_schema, permissions: _, hints } = tool;
+    let optional = [title, output_schema].into_iter().flatten().map(String::len).sum::<usize>();
+    let texts = name.len() + description.len() + schema.len() + optional;
+    size_of::<CallableTool>() + texts + hints.len() * size_of::<Hint>()
+}
+
 impl tools::Host for StoreState {
     fn open_tools(&mut self, key: String) -> wasmtime::Result<Result<Resource<Toolset>, dependencies::Unavailable>> {
         match self.handles.toolset(&key) {
@@ -83,8 +90,7 @@ impl tools::HostToolset for StoreState {
     ) -> wasmtime::Result<Option<tools::Callable>> {
         let toolset = self.table.get(&toolset)?.clone();
         let found = self.call.host.find_tool(toolset.key(), &tool).await;
-        let bytes = |tool: &CallableTool| tool.schema.len() + tool.description.len();
-        Ok(self.held_tools(found.into_iter().collect(), bytes)?.pop().map(Into::into))
+        Ok(self.held_tools(found.into_iter().collect(), definition_bytes)?.pop().map(Into::into))
     }
 
     async fn call(
@@ -235,6 +241,27 @@ impl From<Failure> for types::Failure {
             }
             Failure::Cancelled => Self::Cancelled,
             Failure::Failed(text) => Self::Failed(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_of_a_definition_counts() {
+        let tool = |lengths: [usize; 5]| {
+            let [name, title, description, schema, output_schema] = lengths.map(|length| "a".repeat(length));
+            let (title, output_schema) = (Some(title), Some(output_schema));
+            let (permissions, hints) = (Permissions::default(), Vec::new());
+            CallableTool { name, title, description, schema, output_schema, permissions, hints }
+        };
+        let empty = definition_bytes(&tool([0; 5]));
+        for place in 0..5 {
+            let mut lengths = [0; 5];
+            lengths[place] = 1000;
+            assert_eq!(definition_bytes(&tool(lengths)), empty + 1000, "text {place}");
         }
     }
 }
