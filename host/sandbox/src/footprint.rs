@@ -41,8 +41,10 @@ pub struct Footprint {
 impl Footprint {
     pub(crate) fn of(config: &EngineConfig) -> Self {
         let slots = u64::from(slots(config));
-        // The guest's memory is freed before its answer is processed, so the two phases do not add up.
-        let per_call_bytes = running_bytes(config).max(ending_bytes(&config.largest));
+        // What the host holds for a guest is freed before its answer is processed, so the two phases do not add up. The
+        // guest's own memory stays if the session keeps the instance, as any later policy may want.
+        let ending_bytes = guest_bytes(&config.largest).saturating_add(ending_bytes(&config.largest));
+        let per_call_bytes = running_bytes(config).max(ending_bytes);
         // The pool keeps `max_unused_warm_slots` of each kind warm, of memories and of tables alike.
         let kept = MEMORY_KEEP_RESIDENT_BYTES as u64 + TABLE_KEEP_RESIDENT_BYTES as u64;
         Self {
@@ -53,12 +55,15 @@ impl Footprint {
     }
 }
 
+/// Returns the bytes of a guest's memories and tables.
+fn guest_bytes(largest: &Limits) -> u64 {
+    sum([largest.memory_bytes, largest.table_elements.saturating_mul(size_of::<usize>())])
+}
+
 /// Returns the bytes of a call while its guest runs.
 fn running_bytes(config: &EngineConfig) -> u64 {
     let largest = &config.largest;
-    sum([
-        largest.memory_bytes,
-        largest.table_elements.saturating_mul(size_of::<usize>()),
+    let host_bytes = sum([
         FIBER_STACK_BYTES,
         largest.transfer_bytes,
         largest.arguments_bytes,
@@ -71,7 +76,8 @@ fn running_bytes(config: &EngineConfig) -> u64 {
         largest.handles.saturating_mul(HANDLE_BYTES),
         config.store_value_bytes.saturating_mul(STORE_VALUE_COPIES),
         documents_bytes(largest),
-    ])
+    ]);
+    guest_bytes(largest).saturating_add(host_bytes)
 }
 
 /// Returns the bytes of a call while its answer is checked, truncated and stored.
@@ -144,5 +150,11 @@ mod tests {
             config.largest.transfer_bytes += MIB;
         };
         assert_eq!(footprint(with_more) - footprint(small), (RETURNED_COPIES * MIB) as u64);
+        // A session keeps its instance while the answer is processed.
+        let with_guest = |config: &mut EngineConfig| {
+            small(config);
+            config.largest.memory_bytes += MIB;
+        };
+        assert_eq!(footprint(with_guest) - footprint(small), MIB as u64);
     }
 }

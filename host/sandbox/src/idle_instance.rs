@@ -29,29 +29,35 @@ pub struct IdleInstance {
 /// The host of a guest that does not run.
 struct NoCall;
 
+/// Takes everything from the store of a run that has returned, so that only the memory of its guest is left. Returns
+/// `None` if the store must not be used again.
+pub(crate) fn at_rest(mut store: Store<StoreState>, limits: &Limits) -> Option<Store<StoreState>> {
+    let none: Arc<str> = Arc::from("");
+    let call = CallContext {
+        id: Arc::clone(&none),
+        session: none,
+        message: None,
+        agent: None,
+        host: Arc::new(NoCall),
+        approval_time: Duration::ZERO,
+    };
+    let idle = RunParts {
+        limits,
+        // Already over, because nothing may run between two calls.
+        clock: RunClock::start(Duration::ZERO, crate::Cancellation::new()),
+        handles: Handles::none(),
+        call,
+        output: OutputContext::closed(),
+        lifetime: InstanceLifetime::Session,
+    };
+    let is_at_rest = store.data_mut().rest(idle);
+    is_at_rest.then_some(store)
+}
+
 impl IdleInstance {
-    /// Takes everything from the store of a run that has returned. Returns `None` if the store must not be used again.
-    pub(crate) fn of(mut store: Store<StoreState>, instance: Instance, limits: &Limits, earlier: u64) -> Option<Self> {
-        let none: Arc<str> = Arc::from("");
-        let call = CallContext {
-            id: Arc::clone(&none),
-            session: none,
-            message: None,
-            agent: None,
-            host: Arc::new(NoCall),
-            approval_time: Duration::ZERO,
-        };
-        let idle = RunParts {
-            limits,
-            // Already over, because nothing may run between two calls.
-            clock: RunClock::start(Duration::ZERO, crate::Cancellation::new()),
-            handles: Handles::none(),
-            call,
-            output: OutputContext::closed(),
-            lifetime: InstanceLifetime::Session,
-        };
-        let is_at_rest = store.data_mut().rest(idle);
-        is_at_rest.then(|| Self { store, instance, limits: *limits, calls: earlier.saturating_add(1) })
+    /// Makes one of a store [at rest](at_rest).
+    pub(crate) fn of(store: Store<StoreState>, instance: Instance, limits: &Limits, earlier: u64) -> Self {
+        Self { store, instance, limits: *limits, calls: earlier.saturating_add(1) }
     }
 
     /// Returns how many calls it has run.

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::export::{Describe, Execute, Export, Generate, Prepare, PreviewChanges, Review, ToolCall};
 use crate::handles::Handles;
 use crate::http::Traffic;
-use crate::idle_instance::IdleInstance;
+use crate::idle_instance::{IdleInstance, at_rest};
 use crate::log::Log;
 use crate::output::OutputContext;
 use crate::state::{RunParts, StoreState};
@@ -114,7 +114,7 @@ impl Engine {
         let (store, mut instance) = idle.map(|idle| (idle.store, idle.instance)).unzip();
         let mut kept = SessionStore(store);
         let ran = self.run_in(Execute(call, &mut instance), setup, Some(&mut kept)).await;
-        let idle = kept.0.zip(instance).and_then(|(store, instance)| IdleInstance::of(store, instance, limits, calls));
+        let idle = kept.0.zip(instance).map(|(store, instance)| IdleInstance::of(store, instance, limits, calls));
         (ran, idle)
     }
 
@@ -160,7 +160,7 @@ impl Engine {
     }
 
     /// Calls one export in the store of a session, or in a fresh store. Leaves the store in the session's place only if
-    /// the export returned.
+    /// the export returned and another call may use the store.
     async fn run_in<E: Export>(
         &self,
         export: E,
@@ -206,8 +206,9 @@ impl Engine {
         let effects = store.data_mut().filesystem.take_effects();
         let sink = store.data().sink.clone();
         match session.filter(|_| result.is_ok()) {
-            Some(session) => session.0 = Some(store),
-            // Frees the guest's memory before the answer is processed, as the footprint assumes.
+            // Before the answer is processed, as the footprint assumes: only the guest's memory is left meanwhile.
+            Some(session) => session.0 = at_rest(store, limits),
+            // The same, without the guest's memory.
             None => drop(store),
         }
         network.end();
