@@ -112,8 +112,8 @@ impl Workbench {
                 let sent = send_bytes(&cell, &message, &descriptors, SendFlags::empty());
                 sent.is_ok().then_some(cell)
             };
-            // The spare cell may have ended or been killed meanwhile, so a start gets a second chance. If no cell can be
-            // made, the host sees the control socket close.
+            // The spare cell may have ended or been killed meanwhile, so a start gets a second chance. If no cell can
+            // be made, the host sees the control socket close.
             let started = self.spares.pop_front().and_then(start);
             self.started = started.or_else(|| prepare(tier, CellSetup::Awaited).ok().and_then(start));
             if is_hurried && self.spares.is_empty() {

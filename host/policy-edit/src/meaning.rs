@@ -2,8 +2,8 @@
 //!
 //! This file must not know how a policy is written.
 
+use core::net::SocketAddr;
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 
 use portcullis_policy::{
     Approvals, Binding, ClientRate, ClockResolution, Decision, DependencyKey, Hint, InstanceLifetime, Leniency, Limits,

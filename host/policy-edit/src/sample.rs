@@ -117,8 +117,8 @@ fn text(pattern: &str) -> Option<String> {
     Glob::new(pattern).ok()?.matches(&text).then_some(text)
 }
 
-/// Returns a character that a class such as `[a-z]` or `[!a-z]` matches, or none if none is found. `rest` is the pattern
-/// behind the `[`.
+/// Returns a character that a class such as `[a-z]` or `[!a-z]` matches, or none if none is found. `rest` is the
+/// pattern behind the `[`.
 fn of_class(rest: &mut impl Iterator<Item = char>) -> Option<char> {
     let mut class = String::from("[");
     while let Some(character) = rest.next() {

@@ -3,9 +3,8 @@
 //! what a computation needs, and prints what it still reaches. With `--restrict KEPT SECRET PORT OTHER`, it restricts
 //! itself while it runs. With `--only-landlock DIRECTORY TOOL PORT NAME`, it prints what it reaches before and after it
 //! applies the Landlock rules of a program. With `--restrict-calls PROGRAM ARGUMENTS`, it gives up dangerous system
-//! calls and becomes the program. With `--restrict-late`, it restricts itself while one of its threads takes no signals.
-//! With `--no-rules-after-signal`, the broker gets no new Landlock rules from the kernel
-//! after SIGUSR1.
+//! calls and becomes the program. With `--restrict-late`, it restricts itself while one of its threads takes no
+//! signals. With `--no-rules-after-signal`, the broker gets no new Landlock rules from the kernel after SIGUSR1.
 
 #[cfg(target_os = "linux")]
 fn main() {

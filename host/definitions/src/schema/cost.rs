@@ -159,7 +159,7 @@ impl EvaluationCost {
         let ErrorCost { count, bytes, copies, lists_items, wraps } = self.errors;
         let visits = usize::try_from(self.visits[depth.min(JSON_DEPTH_MAX)]).unwrap_or(usize::MAX);
         let copied = if copies || lists_items { copies_memory(document, 0) } else { 0 };
-        // A subschema makes one error for the items of an array. The other errors each have a path, and may have a copy.
+        // A subschema makes one error for the items of an array. The others each have a path, and may have a copy.
         let [of_each, of_items] = [(copies, count), (lists_items, ITEM_TEXT_FACTOR)]
             .map(|(applies, times)| if applies { times.saturating_mul(copied) } else { 0 });
         let texts = count.saturating_mul(texts_memory(document, 0));

@@ -49,13 +49,13 @@ impl DirectoryBinding {
         Masks::new(self.hidden.clone(), read_only.collect())
     }
 
-    /// Returns whether the masks that apply cover what a rule with the pattern of `mask` matches. They must hide it, or,
+    /// Returns whether the masks that apply cover what a rule with the pattern of `mask` matches. They must hide it or,
     /// if `read_only`, at least protect it.
     pub(crate) fn covers_rule(&self, mask: &Mask, read_only: bool) -> bool {
         let protecting = self.read_only.iter().filter(|_| read_only);
         let is_same = self.hidden.iter().chain(protecting).any(|held| held.is_equivalent(mask));
-        // The pattern of a rule begins at the directory, also where the mask covers a name at every depth. So `/secrets`
-        // covers a rule on `secrets`.
+        // The pattern of a rule begins at the directory, also where the mask covers a name at every depth. So
+        // `/secrets` covers a rule on `secrets`.
         let at = self.masks().walk(mask.literal_beginning());
         is_same || at.is_hidden() || read_only && (at.is_read_only() || self.access == Access::ReadOnly)
     }
