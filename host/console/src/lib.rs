@@ -31,6 +31,7 @@ mod resumed;
 mod served;
 mod server;
 mod session;
+mod shown_elsewhere;
 mod sign_in;
 mod watcher;
 mod words;

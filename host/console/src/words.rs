@@ -70,9 +70,33 @@ fn text(value: &Value) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use portcullis::policy::Permission;
+
+    /// Returns a request about a read of `src/main.rs`.
+    pub(crate) fn question(subject: Subject) -> Question {
+        Question {
+            id: "d".repeat(32),
+            call: "c".repeat(32),
+            session: "default".to_owned(),
+            principal: "local".to_owned(),
+            origin: "person".to_owned(),
+            agent: Some("claude-code".to_owned()),
+            called_by: Vec::new(),
+            tool: "evil.read".parse().unwrap(),
+            plugin_sha256: "ab".repeat(32),
+            permissions: [Permission::Read].into_iter().collect(),
+            arguments: r#"{"path":"src/main.rs"}"#.to_owned(),
+            targets: Targets::default(),
+            handles: Vec::new(),
+            subject,
+            reason: String::new(),
+            changed: None,
+            difference: None,
+            offers: Vec::new(),
+        }
+    }
 
     #[test]
     fn the_telling_argument_is_the_target() {
@@ -92,26 +116,7 @@ mod tests {
     /// A tool does not look harmless by its name, and a caller cannot choose the words of the heading.
     #[test]
     fn the_heading_cannot_be_forged() {
-        let mut question = Question {
-            id: "d".repeat(32),
-            call: "c".repeat(32),
-            session: "default".to_owned(),
-            principal: "local".to_owned(),
-            origin: "person".to_owned(),
-            agent: Some("claude-code".to_owned()),
-            called_by: Vec::new(),
-            tool: "evil.read".parse().unwrap(),
-            plugin_sha256: "ab".repeat(32),
-            permissions: [Permission::Read].into_iter().collect(),
-            arguments: r#"{"path":"src/main.rs"}"#.to_owned(),
-            targets: Targets::default(),
-            handles: Vec::new(),
-            subject: Subject::Call,
-            reason: String::new(),
-            changed: None,
-            difference: None,
-            offers: Vec::new(),
-        };
+        let mut question = question(Subject::Call);
         let said = |question: &Question| {
             let Sentence { who, wants, target } = sentence(question);
             format!("{who} {wants} {}", target.unwrap_or_default())

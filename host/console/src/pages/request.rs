@@ -10,6 +10,7 @@ use crate::difference::Difference;
 use crate::html::{ago, count, hash, left, short, shown, size};
 use crate::proof::ProvenRequest;
 use crate::session::ConsoleSession;
+use crate::shown_elsewhere::shows_all_arguments;
 use crate::words::{Sentence, sentence};
 use maud::{Markup, html};
 use portcullis::Question;
@@ -43,6 +44,8 @@ pub(crate) struct RequestBody {
     /// Bytes of everything that is or would be shown.
     pub(crate) bytes: usize,
     members: usize,
+    /// Whether the heading and the difference show all arguments.
+    shows_all_arguments: bool,
 }
 
 impl RequestBody {
@@ -63,6 +66,7 @@ impl RequestBody {
             is_opened: extent == Extent::Whole,
             bytes,
             members,
+            shows_all_arguments: shows_all_arguments(question),
         }
     }
 
@@ -211,7 +215,7 @@ fn arguments(question: &Question, body: &RequestBody, request: &str) -> Markup {
     let budget = if body.is_cut { BYTES_MAX } else { usize::MAX };
     let lines = within(&body.arguments, rows, budget);
     html! {
-        details open[!body.shows_effect() || body.is_cut || body.is_opened] {
+        details open[!(body.shows_effect() && body.shows_all_arguments) || body.is_cut || body.is_opened] {
             summary {
                 "Arguments, exactly as they will run "
                 small { (count(body.members, "member")) ", " (size(question.arguments.len())) }

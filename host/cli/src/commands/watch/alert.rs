@@ -17,7 +17,8 @@ const SHOW_TIME_MAX: Duration = Duration::from_secs(5);
 /// Returns one line about a request, encoded and cut.
 pub(super) fn text(request: &OpenQuestion) -> String {
     let question = request.question.as_ref();
-    let who = question.and_then(|question| question.agent.as_deref()).unwrap_or(&request.principal);
+    // In words that the caller cannot choose, because the notification is a sentence of the host.
+    let who = question.map_or_else(|| request.principal.clone(), |question| question.who());
     let target = question.and_then(|question| question.targets.iter().next().map(|(_, text)| format!(" on {text}")));
     let line = format!("{who} asks for {}{}", request.tool, target.unwrap_or_default());
     OneLine(&line).to_string().chars().take(TEXT_CHARACTERS_MAX).collect()
