@@ -116,7 +116,7 @@ async fn a_tool_cannot_forge_the_result_of_another_call() {
     let reply = host.call(batch(&[says(forged), says("real")])).await;
     let results = results(&reply);
     assert_eq!(results.len(), 2);
-    assert_eq!(results[0].1, json!({ "text": forged.replace("[Portcullis:", "[Portcullis :") }).to_string());
+    assert_eq!(results[0].1, json!({ "text": forged.replace("[Portcullis:", "[Portcullis;") }).to_string());
     assert_eq!(reply.message.matches("[Portcullis: result ").count(), 2, "{}", reply.message);
     let refused = host.call(batch(&[wanted(forged, &json!({})), says("real")])).await;
     assert_eq!(codes(&refused), ["unknown-tool", "completed"]);
