@@ -1,4 +1,4 @@
-//! The scope of a cell's signals: the proof that everyone whom the cell can kill belongs to its program.
+//! The scope of a cell's signals: the proof that every process that the cell can kill belongs to its program.
 
 use crate::landlock_rules::NO_LANDLOCK;
 use landlock::{CompatLevel, Compatible, RestrictionStatus, Ruleset, RulesetAttr, RulesetStatus, Scope};
@@ -39,7 +39,7 @@ impl KillScope {
 
     /// Kills every process of the scope besides this one. Fails if there is none.
     pub(super) fn kill_everyone(&self) -> io::Result<()> {
-        // The group of number 1 stands for all processes that this process may signal, kill(2).
+        // The group of number 1 means all processes that this process may signal, kill(2).
         Ok(kill_process_group(Pid::INIT, Signal::KILL)?)
     }
 }

@@ -62,7 +62,7 @@ impl AnswerRow {
             self.binding.clone(),
             self.tool.clone(),
             self.principal.clone(),
-            // The sign tells a session with an empty name from no session, which stands for all sessions.
+            // The sign distinguishes a session with an empty name from no session, which means all sessions.
             self.session.as_ref().map(|session| format!("={session}")).unwrap_or_default(),
             self.covers.clone(),
             self.given_at.to_string(),

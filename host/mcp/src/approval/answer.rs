@@ -100,7 +100,7 @@ pub(crate) async fn give(
             Answer::Yes | Answer::Session(_) | Answer::Always(_) | Answer::Part { .. } => true,
             Answer::No { .. } => false,
         };
-        // Only a yes depends on what was shown. A no must count even if the file has changed.
+        // Only an approval depends on what was shown. A denial counts even if the file has changed.
         let now = approvals.question(&question.id).await?.question;
         let outdated = is_yes && now.is_some_and(|now| now.difference != question.difference);
         let answer = if outdated { no(Some(FILE_CHANGED.to_owned())) } else { answer };

@@ -115,7 +115,7 @@ async fn serve(stream: UnixStream, source: &LiveSource) {
         ended = forward(source, &mut events, &mut writer) => ended,
         () = closed(&input) => FeedEnd::Closed,
     };
-    // Nothing more is queued for this reader while it is told that it lags.
+    // Nothing more is queued for this reader while it gets the message that it lags.
     drop(events);
     match ended {
         FeedEnd::Closed => {}

@@ -47,8 +47,8 @@ pub(super) struct CallEntry {
 impl CallEntry {
     pub(super) fn new(host: &HostState, request: &Request, id: Option<String>, purpose: Purpose) -> Self {
         let facts = Facts {
-            // Callers choose the lengths of these texts, and a line of the audit log has a maximum. Sessions are told
-            // apart by their names, so a long name is not cut.
+            // Callers choose the lengths of these texts, and a line of the audit log has a maximum. Two sessions may
+            // differ only in the end of a long name, so that is not cut.
             session: session_name(&request.origin.session),
             principal: request.origin.principal.as_str().to_owned(),
             agent: request.origin.agent.as_deref().map(|agent| cut(agent, 128).to_owned()),
