@@ -261,9 +261,9 @@ fn decide(default: Option<&str>, rules: &[RuleText], asked: &Asked) -> Decision 
 }
 
 proptest! {
-    // Runs 2048 cases of each property. `PROPTEST_CASES` sets an eighth of this number.
+    // Runs 768 cases of each property. `PROPTEST_CASES` sets a third of this number.
     #![proptest_config(ProptestConfig {
-        cases: 8 * ProptestConfig::default().cases,
+        cases: 3 * ProptestConfig::default().cases,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]
