@@ -63,7 +63,8 @@ impl ToolCall {
     }
 }
 
-/// Maximum calls that [`Toolset::foresee`] and [`Toolset::approve`] take at once. It is the host's limit.
+/// Maximum calls that [`foresee`](crate::Toolset::foresee) and [`approve`](crate::Toolset::approve) take at once. It is
+/// the host's limit.
 pub const PLANNED_CALLS_MAX: usize = 100;
 
 /// What the host would do with a call.

@@ -40,7 +40,8 @@ impl Launch {
         self
     }
 
-    /// Sets what [`Running::read`] and [`Running::next_event`] write to stdin. By default stdin is empty.
+    /// Sets what [`read`](crate::Running::read) and [`next_event`](crate::Running::next_event) write to stdin. By
+    /// default stdin is empty.
     #[must_use]
     pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.input = bytes.into();
